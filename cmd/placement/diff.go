@@ -24,8 +24,9 @@ import (
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
 what would change for workloads. Of Namespaces it reports what their labels and annotations change for workloads and for
-delivered objects. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
-and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated).
+delivered objects. Of ManagedClusterSets and ManagedClusterSetBindings it reports how many of all Placements they affect.
+Of these, of objects that are delivered to clusters, of their Namespaces and of Placements that such objects follow it
+reports which clusters would get or lose which objects (placement federated).
 Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters it reports which requests would get another
 result, and how many Clusters all requests would need if none of them had a Grant.
 It runs the code of the controllers and webhooks, and changes nothing: it reads from the hub, and sends dry runs.
@@ -42,7 +43,8 @@ The report compares:
     too: such lines have "due anyway".
   - The clusters in the written decisions are the previous decisions that the prioritizer Steady prefers.
   - Each Placement is evaluated separately: the prioritizer Balance counts the decisions that are written now, also
-    for other Placements in the same files. The report has no changes of Placements that are not in the files.
+    for other Placements in the same files. Of Placements that are not in the files the report has numbers alone, if
+    the files have ManagedClusterSets or ManagedClusterSetBindings.
 
 How the files are written is what the managedFields of each live object say: by the server-side apply of kubectl, Argo CD,
 Helm or Flux with its field manager, or by client-side kubectl apply. --server-side, --server-side=false and --replace say

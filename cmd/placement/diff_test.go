@@ -84,6 +84,19 @@ func TestDiff(t *testing.T) {
 		},
 		{reason: "a difference is code 1 without an error", args: []string{"-f", empty, "--hub", hub}, wantCode: exitDiffers, wantStdout: lossTable},
 		{
+			reason: "a cluster set affects the placements that use it", wantCode: exitDiffers,
+			args: []string{"--hub", hub, "-f", file("set.yaml", "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\n"+
+				"metadata: {name: default}\n"+
+				"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {no: cluster}}}}\n")},
+			wantStdout: "the cluster sets and bindings affect 1 of 1 placement: 1 placement loses 1 cluster; 1 is satisfied no more\n",
+		},
+		{
+			reason: "a binding that is there already affects none",
+			args: []string{"--hub", hub, "-f", file("binding.yaml", "apiVersion: cluster.open-cluster-management.io/v1beta2\n"+
+				"kind: ManagedClusterSetBinding\nmetadata: {name: default, namespace: team-a}\nspec: {clusterSet: default}\n")},
+			wantStdout: "the cluster sets and bindings affect 0 of 1 placement: no placement gains or loses a cluster; 1 does not change\n",
+		},
+		{
 			reason: "files of standard input", stdin: emptied, args: []string{"-f", "-", "--hub", hub, "-o", "name"}, wantCode: exitDiffers,
 			wantStdout: "team-a/all -c1\n",
 		},

@@ -25,6 +25,8 @@ type Differences struct {
 	Now metav1.Time `json:"now"`
 	// Placements are sorted by namespace, name and API.
 	Placements []Difference `json:"placements"`
+	// Affected counts what the files would do to all Placements; nil if they have neither ManagedClusterSets nor bindings.
+	Affected *WhatIfSummary `json:"affected,omitempty"`
 	// Objects are what the files would do to objects that are delivered to clusters, those that lose most first; ObjectSummary counts them.
 	// Both are absent if there are no such objects. ObjectNotes name what of them could not be read.
 	Objects       []federated.Difference `json:"objects,omitempty"`
@@ -129,7 +131,7 @@ func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Move
 
 // Differ reports whether any Placement, workload or delivered object differs.
 func (d Differences) Differ() bool {
-	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ() ||
+	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Affected != nil && d.Affected.Affected > 0 || d.Pods != nil && d.Pods.Differ() ||
 		slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ() || d.Otherwise != nil
 }
 

@@ -16,7 +16,11 @@ import (
 // Document implements document.Source. Its names are "namespace/name +cluster" for every gained cluster, with "-" for every lost and "~" for every
 // moved one, without kept clusters.
 func (d Differences) Document(o document.Options) document.Document {
-	doc := differencesDocument(d.Placements, o)
+	var doc document.Document
+	if d.Affected != nil {
+		doc.Add(document.Section{Headline: document.Plainly(d.Affected.affects())})
+	}
+	doc.Append(differencesDocument(d.Placements, o))
 	if d.ObjectSummary != nil {
 		doc.Append(federated.DifferencesDocument(d.Objects, d.ObjectSummary, d.ObjectNotes))
 	}
@@ -154,6 +158,12 @@ func (w WhatIf) Document(o document.Options) document.Document {
 	doc.Append(pods.Reports{Workloads: w.Workloads}.Document(o))
 	doc.Append(Differences{Pods: w.Pods, Requests: w.Requests}.Document(o))
 	return doc
+}
+
+// affects returns "the cluster sets and bindings affect 6 of 20 placements: 4 placements lose 12 clusters, ...".
+func (s WhatIfSummary) affects() string {
+	all := s.Affected + s.Later + s.Unchanged + s.Stalled
+	return fmt.Sprintf("the cluster sets and bindings affect %d of %s: %s", s.Affected, document.Count(all, "placement"), s)
 }
 
 // String returns "4 placements lose 12 clusters, 2 gain 3; 14 do not change".

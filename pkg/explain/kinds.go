@@ -54,8 +54,9 @@ func placementKinds() []*Kind {
 		newKind(schema.GroupVersion(clusterv1.GroupVersion), &Kind{
 			Concerns: OfPlacements, Reads: OfPlacements | OfDelivery, InAdd: true,
 		}, func(s *State) *[]*clusterv1.ManagedCluster { return &s.Clusters }),
-		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{Concerns: OfPlacements, Reads: OfPlacements | OfDelivery},
-			func(s *State) *[]*clusterv1beta2.ManagedClusterSet { return &s.ClusterSets }),
+		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{
+			Concerns: OfPlacements | OfDelivery, Reads: OfPlacements | OfDelivery, InDiff: true,
+		}, func(s *State) *[]*clusterv1beta2.ManagedClusterSet { return &s.ClusterSets }),
 		newKind(schema.GroupVersion(clusterv1alpha1.GroupVersion), &Kind{
 			Concerns: OfPlacements, Namespaced: true, Reads: OfPlacements, InAdd: true,
 		}, func(s *State) *[]*clusterv1alpha1.AddOnPlacementScore { return &s.Scores }),

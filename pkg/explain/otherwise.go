@@ -39,7 +39,11 @@ func (d Differences) Except(other Differences) *Differences {
 		rest.Refused = d.Refused
 	}
 
-	if len(rest.Placements)+len(rest.Objects)+len(rest.Refused) == 0 && rest.Pods == nil && rest.Requests == nil {
+	if !reflect.DeepEqual(d.Affected, other.Affected) {
+		rest.Affected = d.Affected
+	}
+
+	if len(rest.Placements)+len(rest.Objects)+len(rest.Refused) == 0 && rest.Affected == nil && rest.Pods == nil && rest.Requests == nil {
 		return nil
 	}
 	return rest

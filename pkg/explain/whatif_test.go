@@ -128,7 +128,7 @@ func TestWhatIfOfPlacements(t *testing.T) {
 	after.Placements = append([]api.Object{}, read(t, placementA("", inAmerica)+olderA("{numberOfClusters: 1}")).Placements...)
 
 	whatIf := explain.NewWhatIf(state, &after, nil, noon)
-	if want := (explain.WhatIfSummary{Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {
+	if want := (explain.WhatIfSummary{Affected: 2, Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {
 		t.Errorf("summary is %+v, want %+v", whatIf.Summary, want)
 	}
 	if len(whatIf.Placements) != 2 || whatIf.Placements[0].New || !whatIf.Placements[1].New {

@@ -4,6 +4,8 @@ package explain
 
 // WhatIfSummary counts differences. Those that come without the changes count only in Behind.
 type WhatIfSummary struct {
+	// Affected counts the Placements that lose, gain or move clusters.
+	Affected int `json:"affected"`
 	// Losing Placements lose Lost clusters, each counted once for each Placement. Gaining and Gained, and Moving and Moved, count alike;
 	// moved clusters stay and change their decision group.
 	Losing  int `json:"losing"`
@@ -62,6 +64,7 @@ func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 			s.Unchanged++
 			s.Behind += toInt(o.difference.Differs())
 		default:
+			s.Affected++
 			s.Losing += toInt(due.lost > 0)
 			s.Lost += due.lost
 			s.Gaining += toInt(due.gained > 0)

@@ -26,9 +26,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// decidesDelivery reports whether there is an object that is delivered, a binding, or a Namespace that says something about delivery.
+// decidesDelivery reports whether there is an object that is delivered, a cluster set, a binding, or a Namespace that says something about delivery.
 func decidesDelivery(given *explain.State) bool {
-	return len(given.Federated.Objects)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
+	return len(given.Federated.Objects)+len(given.ClusterSets)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
 }
 
 // Delivery is the Tool of objects that are delivered to clusters.
@@ -57,6 +57,9 @@ const familyDelivered = "delivered"
 
 // namespaceOf returns the namespace of what files may change for delivery; empty if it is more than one.
 func namespaceOf(given *explain.State) string {
+	if len(given.ClusterSets) > 0 {
+		return ""
+	}
 	namespaces := namesOf(given.Federated.Namespaces)
 	for _, placement := range given.Placements {
 		namespaces = append(namespaces, placement.GetNamespace())

@@ -83,8 +83,12 @@ func keysOfPlacements(state *explain.State) []inventory.Key {
 	return keys
 }
 
-// comparePlacements compares the Placements that were applied.
+// comparePlacements compares the Placements that were applied, and counts those that applied cluster sets and bindings affect.
 func comparePlacements(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
+	if len(c.Given.ClusterSets)+len(c.Given.Bindings) > 0 {
+		affected := explain.NewWhatIf(c.Hub, c.After, nil, c.Now).Summary
+		defer func() { differences.Affected = &affected }()
+	}
 	if len(c.Given.Placements) == 0 {
 		return nil
 	}
