@@ -153,7 +153,7 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 		}
 		difference := newDifference(evaluation)
 		difference.New = !exists
-		difference.Notes = notesOf(evaluation, after)
+		difference.Notes = append(notesOf(evaluation, after), difference.misspelt(evaluation)...)
 
 		if exists {
 			markAnyway(&difference, before)
@@ -162,6 +162,14 @@ func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Dif
 	}
 
 	return differences
+}
+
+// misspelt returns the misspeltNotes of an evaluation that has a result.
+func (d Difference) misspelt(evaluation Evaluation) []string {
+	if evaluation.Result == nil || d.Stalled != "" {
+		return nil
+	}
+	return misspeltNotes(evaluation.Result)
 }
 
 // newDifference compares the existing decisions with the desired ones.

@@ -23,50 +23,75 @@ const (
 	maxValuesSearched  = 3
 )
 
-// misspeltNotes returns notes on required values and on tolerations that fit no cluster in scope, although some clusters have a similar value, if
-// predicates or taints reject clusters. They name values of clusters in scope alone, which the verdicts show too.
+// misspeltSearch looks for the values of a Placement that no cluster in scope has, although some have a similar one.
+type misspeltSearch struct {
+	inScope  []*clusterinfo.ClusterInfo
+	searched int
+	notes    []string
+}
+
+// look adds a note if no cluster has one of the values, and some have one that is similar to the first ones.
+func (s *misspeltSearch) look(what string, values []string, valuesOf func(*clusterinfo.ClusterInfo) []string) {
+	s.searched++
+	if s.searched <= maxClausesSearched && len(s.notes) < MaxWarnings {
+		s.notes = append(s.notes, misspelt(what, values, s.inScope, valuesOf)...)
+	}
+}
+
+// misspeltNotes returns notes on values that fit no cluster in scope, although some clusters have a similar value: of required and compared labels
+// and claims if predicates reject clusters, of tolerations if taints do, and of scores. They name values of clusters in scope alone, which the
+// verdicts show too.
 func misspeltNotes(result *scheduling.Result) []string {
-	var (
-		inScope []*clusterinfo.ClusterInfo
-		notes   []string
-	)
+	s := &misspeltSearch{}
 	for _, verdict := range result.Verdicts() {
 		if verdict.Stage != scheduling.StageScope {
-			inScope = append(inScope, verdict.Cluster)
+			s.inScope = append(s.inScope, verdict.Cluster)
 		}
 	}
-	searched := 0
-	search := func(what string, values []string, valuesOf func(*clusterinfo.ClusterInfo) []string) {
-		searched++
-		if searched <= maxClausesSearched && len(notes) < MaxWarnings {
-			notes = append(notes, misspelt(what, values, inScope, valuesOf)...)
-		}
-	}
-
-	for _, predicate := range result.Request.Predicates {
-		if result.Count(scheduling.StagePredicate) == 0 {
-			break
-		}
-		required, _ := predicate.Selector.RequiredValues()
-		for _, one := range required {
-			search(one.Key.String()+"=", one.Values, func(info *clusterinfo.ClusterInfo) []string { return valuesOf(info, one.Key) })
-		}
+	if result.Count(scheduling.StagePredicate) > 0 {
+		s.lookAtPredicates(result.Request.Predicates)
 	}
 	for _, toleration := range result.Request.Tolerations {
 		if toleration.Key == "" || result.Count(scheduling.StageTaint) == 0 {
 			continue
 		}
-		search("taint ", []string{toleration.Key}, func(info *clusterinfo.ClusterInfo) []string { return taintsOf(info, "") })
+		s.look("taint ", []string{toleration.Key}, func(info *clusterinfo.ClusterInfo) []string { return taintsOf(info, "") })
 		if toleration.Operator != clusterv1beta1.TolerationOpExists {
-			search("taint "+toleration.Key+"=", []string{toleration.Value}, func(info *clusterinfo.ClusterInfo) []string {
+			s.look("taint "+toleration.Key+"=", []string{toleration.Value}, func(info *clusterinfo.ClusterInfo) []string {
 				return taintsOf(info, toleration.Key)
 			})
 		}
 	}
-	return notes
+	for _, prioritizer := range result.Request.Prioritizers {
+		if prioritizer.BuiltIn == "" {
+			s.look("AddOnPlacementScore ", []string{prioritizer.Resource}, scoreObjectsOf)
+			s.look("score "+prioritizer.Resource+"/", []string{prioritizer.Score}, func(info *clusterinfo.ClusterInfo) []string {
+				return slices.Collect(maps.Keys(info.Scores[prioritizer.Resource].Values))
+			})
+		}
+	}
+	return s.notes
 }
 
-// misspelt returns a note if no cluster has one of the values, and some have one that is similar to the first ones.
+// lookAtPredicates looks at the labels and claims that predicates require or compare, and at the scores that their CEL expressions read.
+func (s *misspeltSearch) lookAtPredicates(predicates []scheduling.Predicate) {
+	for _, predicate := range predicates {
+		required, _ := predicate.Selector.RequiredValues()
+		for _, one := range append(required, predicate.Selector.ComparedValues()...) {
+			s.look(one.Key.String()+"=", one.Values, func(info *clusterinfo.ClusterInfo) []string { return valuesOf(info, one.Key) })
+		}
+		for _, read := range predicate.Selector.Reads() {
+			if read.Kind == clusterinfo.Score && read.Name != "" {
+				s.look("AddOnPlacementScore ", []string{read.Name}, scoreObjectsOf)
+			}
+		}
+	}
+}
+
+// scoreObjectsOf returns the names of the AddOnPlacementScores of a cluster.
+func scoreObjectsOf(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Scores)) }
+
+// misspelt returns a note if no cluster has one of the values, and some have one that is similar.
 func misspelt(what string, values []string, clusters []*clusterinfo.ClusterInfo, valuesOf func(*clusterinfo.ClusterInfo) []string) []string {
 	counts := map[string]int{}
 	for _, info := range clusters {

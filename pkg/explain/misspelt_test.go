@@ -4,10 +4,13 @@ package explain_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
 // misspeltFleet has two clusters in scope in eu-west, one in us-east, and one out of scope in eu-wst.
@@ -31,6 +34,11 @@ kind: ManagedCluster
 metadata: {name: %[1]s, labels: {cluster.open-cluster-management.io/clusterset: %[2]s, region: %[3]s}}
 spec: {taints: [{key: %[2]s-upgrade, value: weekly, effect: NoSelect, timeAdded: "2026-01-01T00:00:00Z"}]}
 status: {clusterClaims: [{name: place, value: %[3]s-1}], conditions: [], version: {}}
+---
+apiVersion: cluster.open-cluster-management.io/v1alpha1
+kind: AddOnPlacementScore
+metadata: {name: %[2]s-usage, namespace: %[1]s}
+status: {scores: [{name: memory, value: 1}]}
 `, cluster.name, cluster.set, cluster.region)
 	}
 	text.WriteString("---\n" + placementHead + "metadata: {name: p, namespace: ns}\nspec: " + spec + "\n")
@@ -39,6 +47,10 @@ status: {clusterClaims: [{name: place, value: %[3]s-1}], conditions: [], version
 
 func TestMisspeltValues(t *testing.T) {
 	selecting := func(selector string) string { return "{predicates: [{requiredClusterSelector: " + selector + "}]}" }
+	scoring := func(object, score string) string {
+		return fmt.Sprintf("{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: %s, scoreName: %s}}, "+
+			"weight: 1}]}, tolerations: [{operator: Exists}]}", object, score)
+	}
 	for _, tc := range []struct {
 		reason, spec string
 		want         []string
@@ -69,6 +81,32 @@ func TestMisspeltValues(t *testing.T) {
 		},
 		{"a toleration that fits", "{tolerations: [{key: prod-upgrade, operator: Exists}, {key: prod-upgrad, operator: Exists}]}", nil},
 		{
+			"a label in CEL", selecting(`{celSelector: {celExpressions: ['managedCluster.metadata.labels["region"] in ["eu-wst", "eu-wset"]']}}`),
+			[]string{"no cluster in scope has label region=eu-wset; did you mean eu-west (2 clusters)?"},
+		},
+		{
+			"a claim in CEL",
+			selecting(`{celSelector: {celExpressions: ['managedCluster.status.clusterClaims.exists(c, c.name == "place" && c.value == "eu-wst-1")']}}`),
+			[]string{"no cluster in scope has claim place=eu-wst-1; did you mean eu-west-1 (2 clusters)?"},
+		},
+		{
+			"a label in CEL that some have", selecting(`{celSelector: {celExpressions: ['managedCluster.metadata.labels["region"] == "us-east"']}}`), nil,
+		},
+		{
+			"scores in CEL", selecting(`{celSelector: {celExpressions: ['managedCluster.scores("prd-usage").size() > 0']}}`),
+			[]string{"no cluster in scope has AddOnPlacementScore prd-usage; did you mean prod-usage (3 clusters)?"},
+		},
+		{
+			"the object of a score", scoring("prd-usage", "memory"),
+			[]string{"no cluster in scope has AddOnPlacementScore prd-usage; did you mean prod-usage (3 clusters)?"},
+		},
+		{
+			"a score", scoring("prod-usage", "memroy"),
+			[]string{"no cluster in scope has score prod-usage/memroy; did you mean memory (3 clusters)?"},
+		},
+		{"a score that fits", scoring("prod-usage", "memory"), nil},
+		{"an object out of scope is not named", scoring("secre-usage", "memory"), nil},
+		{
 			"a set", "{clusterSets: [prd]}",
 			[]string{"ManagedClusterSet prd does not exist: correct spec.clusterSets, or create it; did you mean prod?"},
 		},
@@ -79,5 +117,21 @@ func TestMisspeltValues(t *testing.T) {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A comparison has the same notes.
+func TestMisspeltValuesOfComparisons(t *testing.T) {
+	const want = "no cluster in scope has label region=eu-wst; did you mean eu-west (2 clusters)?"
+	before := read(t, misspeltFleet("{tolerations: [{operator: Exists}]}"))
+	after := *before
+	after.Placements = read(t, misspeltFleet("{tolerations: [{operator: Exists}], "+
+		"predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {region: eu-wst}}}}]}")).Placements
+	for _, of := range [][]explain.Difference{
+		explain.Diff(before, &after, nil, noon).Placements, explain.NewWhatIf(before, &after, nil, noon).Placements,
+	} {
+		if len(of) != 1 || !slices.Contains(of[0].Notes, want) {
+			t.Errorf("%+v has no note %q", of, want)
+		}
 	}
 }

@@ -186,7 +186,7 @@ func newReport(
 		for _, verdict := range result.Best() {
 			report.Selected = append(report.Selected, verdict.Cluster.Name)
 		}
-		report.Notes = goneNotes(result, report.Selected)
+		report.Notes = append(goneNotes(result, report.Selected), misspeltNotes(result)...)
 	}
 	for _, warning := range result.Warnings() {
 		report.Warnings = append(report.Warnings, warning.Source+": "+warning.Message)
@@ -350,8 +350,7 @@ func (s *State) annotated(report Report, evaluation Evaluation) Report {
 	}
 	switch evaluation.Result.Outcome() {
 	case scheduling.Decided:
-		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), misspeltNotes(evaluation.Result),
-			uncountedNotes(evaluation.Result, s))
+		report.Notes = slices.Concat(report.Notes, unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s))
 	case scheduling.Invalid:
 		report.Notes = append(report.Notes, missingClusters(evaluation)...)
 	case scheduling.Held, scheduling.Postponed: // Missing clusters are held.

@@ -215,6 +215,9 @@ func (c *comparison) compare(p placementPair) outcome {
 	difference := newDifference(after)
 	difference.New = p.before == nil
 	difference.Notes = notesOf(after, c.after)
+	if difference.Differs() { // Others are not shown.
+		difference.Notes = append(difference.Notes, difference.misspelt(after)...)
+	}
 	if difference.Stalled != "" {
 		difference.Stalled = stalledMessage(after, "first")
 	}

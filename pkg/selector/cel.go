@@ -52,6 +52,8 @@ type program struct {
 	source  string
 	program cel.Program
 	reads   []clusterinfo.Property
+	// compares has the literals with which labels and claims are compared.
+	compares []RequiredValue
 	// weight is that of the part of the expression that is always evaluated.
 	weight weight
 }
@@ -176,7 +178,7 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)
 	}
-	return &program{source: source, program: built, reads: reads(checked), weight: weight}, nil
+	return &program{source: source, program: built, reads: reads(checked), compares: compares(checked), weight: weight}, nil
 }
 
 // compileErrors returns all compile errors in one line, with columns that count from 1.
