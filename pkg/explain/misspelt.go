@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -17,11 +15,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Bounds of the search for misspelt values in a Placement.
-const (
-	maxClausesSearched = 20
-	maxValuesSearched  = 3
-)
+// maxClausesSearched bounds the search for misspelt values in a Placement.
+const maxClausesSearched = 20
 
 // misspeltSearch looks for the values of a Placement that no cluster in scope has, although some have a similar one.
 type misspeltSearch struct {
@@ -89,7 +84,9 @@ func (s *misspeltSearch) lookAtPredicates(predicates []scheduling.Predicate) {
 }
 
 // scoreObjectsOf returns the names of the AddOnPlacementScores of a cluster.
-func scoreObjectsOf(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Scores)) }
+func scoreObjectsOf(info *clusterinfo.ClusterInfo) []string {
+	return slices.Collect(maps.Keys(info.Scores))
+}
 
 // misspelt returns a note if no cluster has one of the values, and some have one that is similar.
 func misspelt(what string, values []string, clusters []*clusterinfo.ClusterInfo, valuesOf func(*clusterinfo.ClusterInfo) []string) []string {
@@ -99,27 +96,12 @@ func misspelt(what string, values []string, clusters []*clusterinfo.ClusterInfo,
 			counts[value]++
 		}
 	}
-	if slices.ContainsFunc(values, func(value string) bool { return counts[value] > 0 }) {
+	value, similar := federation.SimilarValue(values, counts)
+	if similar == "" {
 		return nil
 	}
-	known := slices.Sorted(maps.Keys(counts))
-	for _, value := range values[:min(len(values), maxValuesSearched)] {
-		if similar := federation.Similar(value, known); similar != "" && withoutDigits(similar) != withoutDigits(value) {
-			return []string{fmt.Sprintf("no cluster in scope has %s%s; did you mean %s (%s)?", what, value, similar,
-				document.Count(counts[similar], "cluster"))}
-		}
-	}
-	return nil
-}
-
-// withoutDigits returns a text without its digits: another number is another version or place, and no misspelling.
-func withoutDigits(text string) string {
-	return strings.Map(func(letter rune) rune {
-		if unicode.IsDigit(letter) {
-			return -1
-		}
-		return letter
-	}, text)
+	return []string{fmt.Sprintf("no cluster in scope has %s%s; did you mean %s (%s)?", what, value, similar,
+		document.Count(counts[similar], "cluster"))}
 }
 
 // valuesOf returns the value of a name, label or claim of a cluster, if it has one.

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // Change is what a change of an object, or of the defaults of its Namespace, withdraws (docs/spec/trust.md 7.2, typing errors).
@@ -96,4 +98,39 @@ func (e *Evaluation) UnknownKeys() (unknown []UnknownKey, candidates int) {
 		unknown = append(unknown, UnknownKey{Key: key, Similar: Similar(key, names)})
 	}
 	return unknown, candidates
+}
+
+// maxRequirementsSearched bounds the search of UnknownValues.
+const maxRequirementsSearched = 20
+
+// UnknownValue is a value that a selector requires of a label and that no cluster in scope has, although some have a similar one.
+type UnknownValue struct {
+	Key, Value, Similar string
+	// Clusters is how many clusters in scope have the similar value.
+	Clusters int
+}
+
+// UnknownValues returns the values by which a selector that matches no cluster in scope may be misspelt, in the order of its requirements.
+func (e *Evaluation) UnknownValues() []UnknownValue {
+	if e.State != Delivering || !e.matchesNone {
+		return nil
+	}
+	var unknown []UnknownValue
+	members, _ := e.snapshot.Candidates(e.snapshot.Scope(e.Object.Meta.Namespace, nil))
+	for i := range e.Target.Requirements[:min(len(e.Target.Requirements), maxRequirementsSearched)] {
+		requirement := &e.Target.Requirements[i]
+		if !slices.Contains([]selection.Operator{selection.In, selection.Equals, selection.DoubleEquals}, requirement.Operator()) {
+			continue
+		}
+		counts := map[string]int{}
+		for id := range members.EachSet() {
+			if value, has := e.snapshot.ClusterInfo(id).Labels[requirement.Key()]; has {
+				counts[value]++
+			}
+		}
+		if value, similar := SimilarValue(requirement.ValuesUnsorted(), counts); similar != "" {
+			unknown = append(unknown, UnknownValue{Key: requirement.Key(), Value: value, Similar: similar, Clusters: counts[similar]})
+		}
+	}
+	return unknown
 }

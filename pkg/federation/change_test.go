@@ -79,6 +79,31 @@ func TestChangeFrom(t *testing.T) {
 }
 
 // docs/spec/trust.md 7.2, typing errors.
+func TestUnknownValues(t *testing.T) {
+	for _, tc := range []struct {
+		reason, selector string
+		want             []UnknownValue
+	}{
+		{"a value near one", `[{"key":"location","operator":"in","values":["eurpoe"]}]`, []UnknownValue{{"location", "eurpoe", "europe", 2}}},
+		{"beside a requirement that clusters meet", `[{"key":"load","operator":"exists"},{"key":"location","operator":"=","values":["eurpoe"]}]`,
+			[]UnknownValue{{"location", "eurpoe", "europe", 2}}},
+		{"another value matches", `[{"key":"location","operator":"in","values":["eurpoe","usa"]}]`, nil},
+		{"values of which each is on some cluster", `[{"key":"location","operator":"=","values":["usa"]},{"key":"load","operator":"exists"}]`, nil},
+		{"near none", `[{"key":"location","operator":"in","values":["antarctica"]}]`, nil},
+		{"another number", `[{"key":"version","operator":"in","values":["16"]}]`, nil},
+		{"what is excluded need not exist", `[{"key":"location","operator":"notin","values":["eurpoe"]}]`, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			h := newHub()
+			h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: map[string]string{"location": "eurpoe"}}})
+			got := h.evaluate(configMap(map[string]string{SelectorAnnotation: tc.selector})).UnknownValues()
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestUnknownKeys(t *testing.T) {
 	for _, tc := range []struct {
 		reason, selector string

@@ -2,7 +2,13 @@
 
 package federation
 
-import "unicode/utf8"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 const (
 	// maxCompared bounds the names with which Similar compares one.
@@ -12,6 +18,8 @@ const (
 	// typingErrors is how many typing errors two similar names differ by at most; short names differ by one for each shortWord letters.
 	typingErrors = 3
 	shortWord    = 4
+	// maxValues is how many values SimilarValue compares with the known ones.
+	maxValues = 3
 )
 
 // Similar returns the one of the names that differs from a name by the fewest typing errors, the first of several; empty if none is similar. It
@@ -31,6 +39,30 @@ func Similar(name string, names []string) string {
 		}
 	}
 	return best
+}
+
+// SimilarValue returns the first of the values to which a known one is similar, and that one; empty if one of the values is known, or none of the
+// first three is similar to any. Another number is another version or place, and no misspelling.
+func SimilarValue(values []string, known map[string]int) (value, similar string) {
+	if slices.ContainsFunc(values, func(value string) bool { return known[value] > 0 }) {
+		return "", ""
+	}
+	names := slices.Sorted(maps.Keys(known))
+	for _, value := range values[:min(len(values), maxValues)] {
+		if similar := Similar(value, names); similar != "" && withoutDigits(similar) != withoutDigits(value) {
+			return value, similar
+		}
+	}
+	return "", ""
+}
+
+func withoutDigits(text string) string {
+	return strings.Map(func(letter rune) rune {
+		if unicode.IsDigit(letter) {
+			return -1
+		}
+		return letter
+	}, text)
 }
 
 // distance returns the number of letters to insert, delete, replace, or swap with their neighbour that makes one word of the other.

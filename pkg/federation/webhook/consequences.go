@@ -40,7 +40,7 @@ func (h *handler) consequences(of *reviewed) ([]string, error) {
 	return append(warnings, of.withdrawals(change, budget.Percent)...), nil
 }
 
-// unknownKeys warns of label keys that no cluster in scope has. An object warns of its own annotation alone.
+// unknownKeys warns of label keys and values that no cluster in scope has. An object warns of its own annotation alone.
 func (r *reviewed) unknownKeys() []string {
 	if r.after.Target.FromNamespace != r.isNamespace {
 		return nil
@@ -59,6 +59,11 @@ func (r *reviewed) unknownKeys() []string {
 	if more := len(unknown) - maxNamed; more > 0 {
 		warnings = append(warnings, fmt.Sprintf("annotation %s: %d more keys are labels of none of the %s",
 			federation.SelectorAnnotation, more, inScope(candidates)))
+	}
+	values := r.after.UnknownValues()
+	for _, value := range values[:min(len(values), maxNamed)] {
+		warnings = append(warnings, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%s)? Correct the value, or label the clusters",
+			federation.SelectorAnnotation, value.Key, value.Value, value.Similar, count(value.Clusters, "cluster")))
 	}
 	return warnings
 }

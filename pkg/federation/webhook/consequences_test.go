@@ -50,6 +50,11 @@ func TestWarningsAboutClusters(t *testing.T) {
 				"in scope; correct the key, or label the clusters"},
 		},
 		{
+			reason: "a value near one", after: by("location", "eurpoe"),
+			want: []string{"annotation federation.alpha.kubernetes.io/cluster-selector: no cluster in scope has location=eurpoe; " +
+				"did you mean europe (4 clusters)? Correct the value, or label the clusters"},
+		},
+		{
 			reason: "a selector of other clusters withdraws", kind: "Service", before: by("location", "europe"), after: by("location", "usa"),
 			edit: func(w *world) { w.works = []string{"eu1", "eu2", "eu3", "eu4"} },
 			want: []string{"federation: this change withdraws the object from 4 clusters: eu1, eu2, eu3 and 1 more; " +
