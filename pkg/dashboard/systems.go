@@ -133,7 +133,7 @@ func deliveredIn(namespace string, reports *federated.Reports) delivered {
 		row := deliveredRow{
 			Object: report.Object, State: report.State, Message: report.Message, Replicas: report.Replicas, Link: link(path),
 		}
-		if report.State == "Held" {
+		if report.State == "Held" || report.Replicas != nil && report.Replicas.Unplaced > 0 {
 			row.Tone = document.Fair
 		}
 		cells := make(map[string]matrixCell, len(report.Clusters))

@@ -121,7 +121,7 @@ func TestWarningsAboutClusters(t *testing.T) {
 				"the namespace stays in 1 cluster: us1; restore the former annotations, or see placement federated for what withdraws an object"},
 		},
 		{
-			reason: "3.1.6: replicas that no cluster gets", kind: "Deployment",
+			reason: "federated-selector 3.1.6: replicas that no cluster gets", kind: "Deployment",
 			after: map[string]string{federation.DeploymentPreferencesAnnotation: `{"clusters":{"us1":{"weight":1,"maxReplicas":6}}}`},
 			edit: func(w *world) {
 				w.replicas = 15
