@@ -131,8 +131,8 @@ func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Move
 
 // Differ reports whether any Placement, workload or delivered object differs.
 func (d Differences) Differ() bool {
-	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Affected != nil && d.Affected.Affected > 0 || d.Pods != nil && d.Pods.Differ() ||
-		slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ() || d.Otherwise != nil
+	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Affected != nil && d.Affected.Affected > 0 ||
+		d.Pods != nil && d.Pods.Differ() || slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ() || d.Otherwise != nil
 }
 
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State

@@ -48,8 +48,8 @@ status: {scores: [{name: memory, value: 1}]}
 func TestMisspeltValues(t *testing.T) {
 	selecting := func(selector string) string { return "{predicates: [{requiredClusterSelector: " + selector + "}]}" }
 	scoring := func(object, score string) string {
-		return fmt.Sprintf("{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: %s, scoreName: %s}}, "+
-			"weight: 1}]}, tolerations: [{operator: Exists}]}", object, score)
+		return fmt.Sprintf("{prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: "+
+			"{type: AddOn, addOn: {resourceName: %s, scoreName: %s}}, weight: 1}]}, tolerations: [{operator: Exists}]}", object, score)
 	}
 	for _, tc := range []struct {
 		reason, spec string
@@ -86,11 +86,13 @@ func TestMisspeltValues(t *testing.T) {
 		},
 		{
 			"a claim in CEL",
-			selecting(`{celSelector: {celExpressions: ['managedCluster.status.clusterClaims.exists(c, c.name == "place" && c.value == "eu-wst-1")']}}`),
+			selecting("{celSelector: {celExpressions: ['managedCluster.status.clusterClaims.exists(c, " +
+				`c.name == "place" && c.value == "eu-wst-1")']}}`),
 			[]string{"no cluster in scope has claim place=eu-wst-1; did you mean eu-west-1 (2 clusters)?"},
 		},
 		{
-			"a label in CEL that some have", selecting(`{celSelector: {celExpressions: ['managedCluster.metadata.labels["region"] == "us-east"']}}`), nil,
+			"a label in CEL that some have",
+			selecting(`{celSelector: {celExpressions: ['managedCluster.metadata.labels["region"] == "us-east"']}}`), nil,
 		},
 		{
 			"scores in CEL", selecting(`{celSelector: {celExpressions: ['managedCluster.scores("prd-usage").size() > 0']}}`),

@@ -95,7 +95,9 @@ func TestUnknownValues(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := newHub()
-			h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: map[string]string{"location": "eurpoe"}}})
+			h.inventory.SetCluster(&clusterv1.ManagedCluster{
+				ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: map[string]string{"location": "eurpoe"}},
+			})
 			got := h.evaluate(configMap(map[string]string{SelectorAnnotation: tc.selector})).UnknownValues()
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -114,8 +114,8 @@ func pathTo(e ast.NavigableExpr) []string {
 	return nil
 }
 
-// comparedClaim returns the name of the claim that an expression is: the variable of a macro over the claims that compares its name with one literal, or
-// an element of the result of such a macro.
+// comparedClaim returns the name of the claim that an expression is: the variable of a macro over the claims that compares its name with one literal,
+// or an element of the result of such a macro.
 func comparedClaim(claim ast.NavigableExpr) (string, bool) {
 	macro := claim
 	switch {
@@ -135,6 +135,11 @@ func comparedClaim(claim ast.NavigableExpr) (string, bool) {
 		return "", false
 	}
 
+	return comparedName(macro)
+}
+
+// comparedName returns the one literal with which a macro compares the names of claims.
+func comparedName(macro ast.NavigableExpr) (string, bool) {
 	variable, names := macro.AsComprehension().IterVar(), map[string]bool{}
 	for _, call := range ast.MatchDescendants(macro, ast.FunctionMatcher(operators.Equals)) {
 		operands := call.Children()

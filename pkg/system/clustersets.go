@@ -61,7 +61,8 @@ func (o *Options) clusterSets(shared *sharedinventory.Shared) systems.Entry {
 			// The webhook configurations and the Secret are watched by their names, and may be missing.
 			{Name: webhook.Controller, Webhook: managedClusterDefaults, Access: systems.Access{Rules: rules("managedcluster-defaults")}},
 			{Name: managedcluster.Vocabulary, Setup: managedcluster.SetupVocabulary, Access: systems.Access{
-				Reads: reads(clusters, sets, bindings, clusterResource(clusterv1beta1.GroupVersion.Version, "placements")), Rules: rules("vocabulary"),
+				Reads: reads(clusters, sets, bindings, clusterResource(clusterv1beta1.GroupVersion.Version, "placements")),
+				Rules: rules("vocabulary"),
 			}},
 		},
 		Flags: o.addTaintFlags, Validate: o.validateTaints, Unused: o.unusedTaintFlags,

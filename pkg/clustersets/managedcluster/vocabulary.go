@@ -33,7 +33,8 @@ import (
 // Vocabulary is the name of the controller that writes the ConfigMap VocabularyConfigMap.
 const Vocabulary = "vocabulary"
 
-// VocabularyConfigMap is the name of the ConfigMap with the label keys, claims, taints and sets that a Placement can use, and with how many use them.
+// VocabularyConfigMap is the name of the ConfigMap with the label keys, claims, taints and sets that a Placement can use, and
+// with how many use the sets.
 const VocabularyConfigMap = "placement-vocabulary"
 
 // vocabularyPeriod is the least time between two collections over the whole fleet.

@@ -88,7 +88,8 @@ func TestVocabulary(t *testing.T) {
 			uses:     []clusterv1beta1.Placement{use("a"), use("a", "two", "three", "two"), use("b"), use("c", "one")},
 			want: map[string]string{
 				"labels": "", "claims": "", "taints": "", "bound": "2", "bound.a": "one\ntwo", "bound.b": "one",
-				"placements": "= 4\none 2\ntwo 2", "placements.a": "* 1\n= 2\nthree 1\ntwo 1", "placements.b": "* 1\n= 1", "placements.c": "= 1\none 1",
+				"placements": "= 4\none 2\ntwo 2", "placements.a": "* 1\n= 2\nthree 1\ntwo 1", "placements.b": "* 1\n= 1",
+				"placements.c": "= 1\none 1",
 			},
 		},
 		{

@@ -275,7 +275,8 @@ func TestReportOfUnplacedReplicas(t *testing.T) {
 	if diff := cmp.Diff(&Replicas{Total: 9, Wanted: 2, Unplaced: 7, UnplacedMessage: message}, report.Replicas); diff != "" {
 		t.Error(diff)
 	}
-	if eu2 := clusterOf(t, report, "eu2"); eu2.WhyNoReplicas != "0 replicas: missing preference" || !strings.Contains(eu2.detail(), eu2.WhyNoReplicas) {
+	if eu2 := clusterOf(t, report, "eu2"); eu2.WhyNoReplicas != "0 replicas: missing preference" ||
+		!strings.Contains(eu2.detail(), eu2.WhyNoReplicas) {
 		t.Errorf("%+v", eu2)
 	}
 

@@ -28,7 +28,8 @@ import (
 
 // decidesDelivery reports whether there is an object that is delivered, a cluster set, a binding, or a Namespace that says something about delivery.
 func decidesDelivery(given *explain.State) bool {
-	return len(given.Federated.Objects)+len(given.ClusterSets)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
+	return len(given.Federated.Objects)+len(given.ClusterSets)+len(given.Bindings) > 0 ||
+		slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
 }
 
 // Delivery is the Tool of objects that are delivered to clusters.

@@ -175,13 +175,15 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 			return clusterv1beta1.PlacementSpec{Tolerations: tolerations}
 		}
 		words := func(taint string) string {
-			return fmt.Sprintf("spec.tolerations[0]: Invalid value: %q: no cluster has this taint yet: check the spelling, or taint a ManagedCluster", taint)
+			return fmt.Sprintf("spec.tolerations[0]: Invalid value: %q: no cluster has this taint yet: "+
+				"check the spelling, or taint a ManagedCluster", taint)
 		}
 		anyValue := tolerating(clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpExists})
 		value := tolerating(clusterv1beta1.Toleration{Key: key, Value: "a100"})
 		expectWarned(ctx, f, anyValue, words(key))
 		expectWarned(ctx, f, value, words(key+"=a100"))
-		expectWarned(ctx, f, tolerating(clusterv1beta1.Toleration{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
+		expectWarned(ctx, f, tolerating(
+			clusterv1beta1.Toleration{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
 			clusterv1beta1.Toleration{Operator: clusterv1beta1.TolerationOpExists}))
 
 		f.Cluster(ctx, "", "c001")
@@ -260,7 +262,9 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		}
 		const edited = `{"spec":{"clusterSelector":{"selectorType":"LabelSelector","labelSelector":{"matchLabels":{"a":"b"}}}}}`
 		Eventually(func(g Gomega) []string { return heardBy(g, patching(edited)) }).WithContext(ctx).WithTimeout(suite.Timeout).
-			Should(ConsistOf(MatchRegexp(`^this change affects 2 of \d+ Placements, which may gain or lose clusters: placement diff says how many do$`)))
+			Should(ConsistOf(
+				MatchRegexp(`^this change affects 2 of \d+ Placements, which may gain or lose clusters: placement diff says how many do$`),
+			))
 		Expect(heardBy(Default, patching(`{"metadata":{"labels":{"a":"b"}}}`))).To(BeEmpty())
 		Expect(heardBy(Default, func(user client.Client) error { return user.Delete(ctx, binding("set")) })).To(ofNamespace(2))
 		Expect(heardBy(Default, func(user client.Client) error { return user.Create(ctx, binding("third")) })).To(ofNamespace(1))

@@ -62,13 +62,14 @@ var _ = Describe("the replicas of a workload", func() {
 			map[string]int32{"eu1": 9, "eu2": 0}, map[string]int32{"eu1": 4, "eu2": 3}),
 	)
 
-	It("federated-selector 3.1.6: which no cluster gets are in an Event and in the report, and each cluster without replicas has its cause", func(ctx SpecContext) {
+	It("federated-selector 3.1.6: which no cluster gets are in an Event and in the report, and each cluster without has its cause", func(ctx SpecContext) {
 		s := newScene(ctx)
 		annotations := selecting(inEurope)
 		annotations[federation.DeploymentPreferencesAnnotation] = `{"clusters":{"eu1":{"maxReplicas":2,"weight":1}}}`
 		object := s.deployment(ctx, annotations)
 		expectReplicas(ctx, object, map[string]int32{"eu1": 2, "eu2": 0})
-		expectEvent(ctx, object, federation.ReasonReplicasUnplaced, "7 of 9 replicas have no cluster", "maxReplicas of eu1", "missing preference of eu2")
+		expectEvent(ctx, object, federation.ReasonReplicasUnplaced, "7 of 9 replicas have no cluster", "maxReplicas of eu1",
+			"missing preference of eu2")
 
 		state, err := hubstate.FederatedFromCluster(ctx, hub, s.Namespace, federation.DefaultKinds())
 		Expect(err).NotTo(HaveOccurred())

@@ -119,9 +119,10 @@ var _ = Describe("Typing errors, docs/spec/trust.md 7.2", func() {
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "web", Annotations: map[string]string{
 				federation.DeploymentPreferencesAnnotation: `{"clusters":{"*":{"weight":1,"maxReplicas":0}}}`,
 			}},
-			Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](9), Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-			}},
+			Spec: appsv1.DeploymentSpec{Replicas: ptr.To[int32](9), Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+				}},
 		}
 		unplaced := func(replicas int) OmegaMatcher {
 			return ConsistOf(ContainSubstring(fmt.Sprintf("%d of %d replicas have no cluster: maxReplicas of ", replicas, replicas)))
