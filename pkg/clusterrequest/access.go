@@ -28,7 +28,8 @@ const (
 	renewedAt = 80
 )
 
-// Access has the objects on a target cluster that give an AccessRequest its permissions, without a resourceVersion.
+// Access has the objects on a target cluster that give an AccessRequest its permissions, without a resourceVersion. Labels and annotations name
+// the AccessRequest: see AccessMark.
 type Access struct {
 	// ID is the value of the label AccessIDLabel of all objects. An object without it is not the provider's.
 	ID string
@@ -48,14 +49,20 @@ type Access struct {
 // NewAccess returns the objects for an AccessRequest of a provider. The environment distinguishes hubs that reach the same target cluster
 // (docs/spec/cluster-request.md 4.1.6). The rules share memory with the request.
 func NewAccess(environment, provider string, request *openmcpv1alpha1.AccessRequest) *Access {
-	id := hash(fmt.Sprintf("%q %q %q", environment, provider, keyOf(request)), accessIDLength)
+	id := AccessID(environment, provider, keyOf(request))
 	access := &Access{ID: id}
 	labels := map[string]string{
 		openmcpv1alpha1.AccessIDLabel: id, openmcpv1alpha1.AccessRequestNameLabel: shortened(request.Name, managedClusterNameLength),
 		openmcpv1alpha1.AccessRequestNamespaceLabel: request.Namespace,
 	}
+	annotations := map[string]string{
+		openmcpv1alpha1.AccessRequestAnnotation: keyOf(request).String(), openmcpv1alpha1.AccessRequestUIDAnnotation: string(request.UID),
+	}
+	if ref := request.Status.ClusterRef; ref != nil {
+		annotations[openmcpv1alpha1.ClusterAnnotation] = keyOfName(*ref).String()
+	}
 	object := func(namespace, name string) metav1.ObjectMeta {
-		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(labels)}
+		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(labels), Annotations: maps.Clone(annotations)}
 	}
 	access.Account.ObjectMeta = object(AccessNamespace, id)
 	for i := range request.Spec.Permissions {

@@ -31,9 +31,12 @@ func TestNewAccess(t *testing.T) {
 			"cluster.openmcp.cloud/access-id": access.ID, "cluster.openmcp.cloud/access-request-name": "reader",
 			"cluster.openmcp.cloud/access-request-namespace": "team-a",
 		}
+		annotations := map[string]string{
+			"cluster.openmcp.cloud/access-request": "team-a/reader", "cluster.openmcp.cloud/access-request-uid": "",
+		}
 		want := &Access{ID: access.ID, Create: []string{"ns"}}
-		want.Account.ObjectMeta = metav1.ObjectMeta{Namespace: AccessNamespace, Name: access.ID, Labels: labels}
-		meta := metav1.ObjectMeta{Namespace: "ns", Name: access.ID + "-0", Labels: labels}
+		want.Account.ObjectMeta = metav1.ObjectMeta{Namespace: AccessNamespace, Name: access.ID, Labels: labels, Annotations: annotations}
+		meta := metav1.ObjectMeta{Namespace: "ns", Name: access.ID + "-0", Labels: labels, Annotations: annotations}
 		want.Roles = []rbacv1.Role{{ObjectMeta: meta, Rules: rules("configmaps")}}
 		want.RoleBindings = []rbacv1.RoleBinding{{
 			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "Role", Name: meta.Name},

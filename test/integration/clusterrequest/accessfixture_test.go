@@ -105,8 +105,8 @@ type shiftedClock struct {
 // Now returns the time by the moved clock.
 func (c *shiftedClock) Now() time.Time { return c.RealClock.Now().Add(time.Duration(c.by.Load())) }
 
-// startProvider starts the access controller of a provider.
-func startProvider(config *rest.Config, name string) {
+// startProvider starts the access controllers of a provider, until the spec or the suite ends, and returns what stops them before.
+func startProvider(config *rest.Config, name string) (stop func()) {
 	GinkgoHelper()
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
 		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
@@ -120,10 +120,12 @@ func startProvider(config *rest.Config, name string) {
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until the suite ends.
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
-	DeferCleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
+	DeferCleanup(stop)
+	return stop
 }
 
 // access creates an AccessRequest for a ClusterRequest.

@@ -26,10 +26,14 @@ const (
 	PrefixesAnnotation = GroupName + "/prefixes"
 	// ClusterSetAnnotation of a Cluster names the ManagedClusterSet that its ManagedCluster joins.
 	ClusterSetAnnotation = GroupName + "/clusterset"
-	// ClusterAnnotation of a ManagedCluster and its namespace is the <namespace>/<name> of their Cluster.
+	// ClusterAnnotation of a ManagedCluster, its namespace and an object on a target cluster is the <namespace>/<name> of their Cluster.
 	ClusterAnnotation = GroupName + "/cluster"
 	// AccountAnnotation of the Secret of an AccessRequest is the UID of the ServiceAccount on the cluster that its token is for.
 	AccountAnnotation = GroupName + "/account"
+	// AccessRequestAnnotation of an object on a target cluster is the <namespace>/<name> of the AccessRequest that it was made for.
+	AccessRequestAnnotation = GroupName + "/access-request"
+	// AccessRequestUIDAnnotation of an object on a target cluster is the UID of the AccessRequest that it was made for.
+	AccessRequestUIDAnnotation = GroupName + "/access-request-uid"
 	// ClaimsAnnotation of a ManagedCluster is a JSON list of the claims that the hub wrote.
 	ClaimsAnnotation = GroupName + "/claims"
 	// LabelsAnnotation of a ManagedCluster has the names of the labels that the hub wrote, separated by commas.

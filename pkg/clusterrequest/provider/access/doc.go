@@ -12,6 +12,10 @@
 // and its Secret are gone. An object on the cluster or a Secret that the provider did not make is neither changed nor deleted. No object is
 // written when a permission cannot be granted. Nothing is written where nothing has changed.
 //
+// An AccessRequest that goes without its finalizer keeps nothing, either: the controller clusterprovider/access-sweep looks at each cluster when the
+// provider starts and every ten minutes, and knows the objects of this provider by their labels and annotations (docs/spec/trust.md R7). Only a list
+// of AccessRequests by the API server says that one is gone. Objects of other providers and hubs are left alone.
+//
 // The provider's ServiceAccount on the hub needs: get, list, watch and patch AccessRequests and patch their status; get, list and watch
 // Clusters; get, create, update and delete Secrets; and the verb provide on its ClusterProvider. A provider that gives no access does without
 // this package, and the hub denies its AccessRequests.

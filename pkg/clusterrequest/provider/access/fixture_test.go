@@ -63,13 +63,17 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start)}
 	w.hub = fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
-		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(w.observe("hub")).Build()
+		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(w.observe("hub")).
+		WithIndex(&openmcpv1alpha1.AccessRequest{}, metav1.ObjectNameField, func(object client.Object) []string {
+			return []string{object.GetName()}
+		}).Build()
 	w.member = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithInterceptorFuncs(w.observe("member")).Build()
 	w.reconciler = &reconciler{
 		Settings: Settings{Provider: gardener, Environment: "test", TokenLifetime: lifetime, Targets: w, Clock: w.clock},
 		connect:  func(config *rest.Config) (*target, error) { return &target{client: w.member, config: config}, nil },
-		cached:   w.hub, live: w.hub, clusters: w.hub, writer: w.hub, conflicts: queue.NewConflictBackoff[reconcile.Request](),
-		refusals: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
+		cached:   w.hub, live: w.hub, clusters: w.hub, writer: w.hub, left: &leftovers{},
+		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
 	}
 	return w
 }

@@ -5,6 +5,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,11 +42,16 @@ func wantedOf(access *clusterrequest.Access) *accessObjects {
 
 // present returns the objects of an access that the cluster has.
 func (t *target) present(ctx context.Context, id string) (*accessObjects, error) {
+	return t.list(ctx, client.MatchingLabels{openmcpv1alpha1.AccessIDLabel: id})
+}
+
+// list returns the objects of accesses that the cluster has.
+func (t *target) list(ctx context.Context, which client.ListOption) (*accessObjects, error) {
 	accounts, roles, clusterRoles := &corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.ClusterRoleList{}
 	roleBindings, clusterRoleBindings := &rbacv1.RoleBindingList{}, &rbacv1.ClusterRoleBindingList{}
 	for _, list := range []client.ObjectList{accounts, roles, clusterRoles, roleBindings, clusterRoleBindings} {
-		if err := t.client.List(ctx, list, client.MatchingLabels{openmcpv1alpha1.AccessIDLabel: id}); err != nil {
-			return nil, fmt.Errorf("listing the objects of the AccessRequest on the cluster: %w", err)
+		if err := t.client.List(ctx, list, which); err != nil {
+			return nil, fmt.Errorf("listing the objects of AccessRequests on the cluster: %w", err)
 		}
 	}
 	return &accessObjects{accounts.Items, roles.Items, clusterRoles.Items, roleBindings.Items, clusterRoleBindings.Items}, nil
@@ -90,17 +96,22 @@ func (t *target) write(ctx context.Context, present, wanted *accessObjects) erro
 	})
 }
 
-// prune deletes the objects that are not wanted, and what binds roles before the roles.
+// prune deletes the objects that are not wanted.
 func (t *target) prune(ctx context.Context, present, wanted *accessObjects) error {
-	for _, object := range slices.Concat(
-		without(present.clusterRoleBindings, wanted.clusterRoleBindings), without(present.roleBindings, wanted.roleBindings),
-		without(present.clusterRoles, wanted.clusterRoles), without(present.roles, wanted.roles), without(present.accounts, wanted.accounts),
-	) {
+	for _, object := range present.inOrderOfDeletion(wanted) {
 		if err := remove(ctx, t.client, object); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inOrderOfDeletion returns copies of the objects that are not wanted, and what binds roles before the roles.
+func (o *accessObjects) inOrderOfDeletion(wanted *accessObjects) []client.Object {
+	return slices.Concat(
+		without(o.clusterRoleBindings, wanted.clusterRoleBindings), without(o.roleBindings, wanted.roleBindings),
+		without(o.clusterRoles, wanted.clusterRoles), without(o.roles, wanted.roles), without(o.accounts, wanted.accounts),
+	)
 }
 
 // write creates and updates objects of one kind. adopt changes an object that the cluster has into the wanted one; it returns false if only
@@ -118,6 +129,7 @@ func write[T any, P pointer[T]](ctx context.Context, c client.Client, present, w
 		}
 		have := P(&present[at])
 		before := have.DeepCopyObject()
+		mark(have, want)
 		switch {
 		case !adopt(have, want):
 			if err := remove(ctx, c, have); err != nil {
@@ -138,6 +150,18 @@ func write[T any, P pointer[T]](ctx context.Context, c client.Client, present, w
 	}
 
 	return nil
+}
+
+// mark gives an object that the cluster has the labels and annotations of the wanted one.
+func mark(have, want client.Object) {
+	labels, annotations := maps.Clone(have.GetLabels()), have.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(labels, want.GetLabels()) // It has the label by which it was found.
+	maps.Copy(annotations, want.GetAnnotations())
+	have.SetLabels(labels)
+	have.SetAnnotations(annotations)
 }
 
 func create(ctx context.Context, c client.Client, object client.Object) error {

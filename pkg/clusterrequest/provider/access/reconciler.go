@@ -31,10 +31,11 @@ type reconciler struct {
 	// connect returns the cluster of a client configuration.
 	connect func(*rest.Config) (*target, error)
 	cached  client.Reader
-	// live reads Secrets from the API server, and clusters reads Clusters.
+	// live reads Secrets from the API server, and clusters reads Clusters and lists AccessRequests.
 	live      client.Reader
 	clusters  client.Reader
 	writer    client.Client
+	left      *leftovers
 	conflicts queue.ConflictBackoff[reconcile.Request]
 	refusals  workqueue.TypedRateLimiter[reconcile.Request]
 }
@@ -50,6 +51,9 @@ func (r *refusal) Error() string { return r.message }
 
 // Reconcile does the writes of an AccessRequest.
 func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
+	if err := r.sweep(ctx, key.NamespacedName); err != nil {
+		return r.conflicts.Result(ctx, key, err)
+	}
 	request := &openmcpv1alpha1.AccessRequest{}
 
 	err := r.cached.Get(ctx, key.NamespacedName, request)
@@ -154,16 +158,12 @@ func (r *reconciler) grant(
 
 // withdraw removes the access of an AccessRequest, and then its finalizer.
 func (r *reconciler) withdraw(ctx context.Context, request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) error {
-	config, err := r.Targets.Admin(ctx, cluster)
-	if err != nil && !errors.Is(err, ErrNoAccess) { // Where the provider gives no access there is none.
-		return fmt.Errorf("reach the cluster of Cluster %s: %w", clusterKey(request), err)
+	target, err := r.reach(ctx, cluster)
+	if err != nil {
+		return err
 	}
 
-	if err == nil {
-		target, err := r.connect(config)
-		if err != nil {
-			return err
-		}
+	if target != nil { // Where the provider gives no access there is none.
 		if err := target.withdraw(ctx, clusterrequest.NewAccess(r.Environment, r.Provider, request).ID); err != nil {
 			return err
 		}

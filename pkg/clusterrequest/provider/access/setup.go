@@ -14,8 +14,12 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -65,7 +69,7 @@ type Settings struct {
 	Timeout time.Duration
 }
 
-// Setup adds the controller of a provider to a manager.
+// Setup adds the controllers of a provider to a manager.
 func Setup(mgr manager.Manager, settings Settings) error {
 	if settings.TokenLifetime == 0 {
 		settings.TokenLifetime = DefaultTokenLifetime
@@ -82,15 +86,44 @@ func Setup(mgr manager.Manager, settings Settings) error {
 	r := &reconciler{
 		Settings: settings, connect: newTarget, cached: mgr.GetCache(), live: mgr.GetAPIReader(), clusters: clusters,
 		writer:    client.WithFieldOwner(mgr.GetClient(), fieldManager),
+		left:      &leftovers{},
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		refusals:  workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, longestRetry),
+	}
+	sweeps := &sweeper{reconciler: r, found: make(chan event.TypedGenericEvent[client.Object])}
+	if err := setupSweeper(mgr, sweeps); err != nil {
+		return err
 	}
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&openmcpv1alpha1.AccessRequest{}). // With its status: the hub writes what the provider acts by.
 							Watches(&openmcpv1alpha1.Cluster{}, queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, clusterIndex)).
+							Watches(&openmcpv1alpha1.AccessRequest{}, handler.Funcs{DeleteFunc: r.deleted}).
+							WatchesRawSource(source.Channel(sweeps.found, &handler.EnqueueRequestForObject{})).
 							WithOptions(queue.Options[reconcile.Request](queue.Settings{Workers: settings.Workers, Timeout: settings.Timeout})).
 							Complete(r)
+}
+
+// setupSweeper adds the controller of what is left to a manager. It looks at a cluster at the start, when its Cluster is created, and from then
+// on by itself.
+func setupSweeper(mgr manager.Manager, s *sweeper) error {
+	own := predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool {
+			cluster, is := e.Object.(*openmcpv1alpha1.Cluster)
+			return is && cluster.Spec.ClusterProviderRef.Name == s.Provider
+		},
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+	err := builder.ControllerManagedBy(mgr).
+		Named(SweepName).
+		For(&openmcpv1alpha1.Cluster{}, builder.WithPredicates(own)).
+		WithOptions(queue.Options[reconcile.Request](queue.Settings{Workers: s.Workers, Timeout: s.Timeout})).
+		Complete(s)
+	if err != nil {
+		return fmt.Errorf("controller %s: %w", SweepName, err)
+	}
+	return nil
 }
 
 // indexCluster returns the values of clusterIndex.
