@@ -282,6 +282,7 @@ func TestWriteRights(t *testing.T) {
 				group + "/managedclustersetbindings":        {"create", "delete", "update"},
 				group + "/managedclustersets/bind":          {"create"},
 				"authorization.k8s.io/subjectaccessreviews": {"create"},
+				"events.k8s.io/events":                      {"create", "patch"},
 			},
 		},
 		{

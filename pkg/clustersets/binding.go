@@ -15,6 +15,11 @@ const (
 	UnmanagedKey = "placement.open-cluster-management.io/unmanaged"
 )
 
+// Unmanaged reports whether the controller has made a ManagedClusterSetBinding and leaves it to its users.
+func Unmanaged(binding metav1.Object) bool {
+	return binding.GetLabels()[ManagedByLabel] == Manager && !Managed(binding)
+}
+
 // Managed reports whether the controller owns a ManagedClusterSetBinding: it has ManagedByLabel, and UnmanagedKey is not "true".
 func Managed(binding metav1.Object) bool {
 	return binding.GetLabels()[ManagedByLabel] == Manager &&

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -37,15 +38,19 @@ type rbacBindingReconciler struct {
 	sent      *sentWrites
 	grace     *graceTracker
 	reviews   *recurringReviews
+	left      *leftBindings
 	review    review
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // newRBACBindingReconciler returns a reconciler that reads from the cache of api, and from live where the cache may be behind.
-func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.PassiveClock) *rbacBindingReconciler {
+func newRBACBindingReconciler(
+	api client.Client, live client.Reader, recorder events.EventRecorder, c clock.PassiveClock,
+) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
 		client: api, grants: newGrantCache(), sent: newSentWrites(c, liveBindingVersion(live)), grace: newGraceTracker(c),
 		reviews:   newRecurringReviews(c),
+		left:      newLeftBindings(recorder),
 		review:    reviewer(api),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
@@ -60,6 +65,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // Its bindings are deleted with the namespace.
 		r.grace.forget(namespace)
 		r.reviews.forget(namespace)
+		r.left.forget(namespace)
 		return r.conflicts.Result(ctx, request, nil)
 	}
 	if err != nil {
@@ -82,7 +88,8 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	bound := r.bind(ctx, namespace, planned, reviews)
 	due, wait := r.grace.expired(namespace, planned.revoke, bound.deletionGrace())
 	unbound := r.unbind(ctx, due, wanted, reviews)
-	err = errors.Join(unreviewed, errors.Join(slices.Concat(bound.failed, unbound.failed)...))
+	unlooked := r.left.look(ctx, namespace, wanted, bindings.Items, reviews)
+	err = errors.Join(unreviewed, unlooked, errors.Join(slices.Concat(bound.failed, unbound.failed)...))
 	if err != nil && wait > 0 { // A failing write must not delay due deletions; its error is returned after them.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
 		return reconcile.Result{RequeueAfter: min(wait, deletionGrace)}, nil

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -213,7 +214,7 @@ func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconcile
 	})
 
 	api := builder.Build()
-	r := newRBACBindingReconciler(api, api, clock)
+	r := newRBACBindingReconciler(api, api, events.NewFakeRecorder(10), clock)
 	r.review = func(_ context.Context, _, set string) (bool, error) { return set == "blue", nil }
 	return r, clock
 }

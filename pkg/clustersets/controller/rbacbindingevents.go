@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
+	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
@@ -38,7 +39,11 @@ const (
 // SetupClusterSetBindingRBAC adds the controller ClusterSetBindingRBAC to the manager. The cache may be limited to ServiceAccounts named
 // scope.Account.
 func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
-	r := newRBACBindingReconciler(mgr.GetClient(), mgr.GetAPIReader(), s.Clock)
+	recorder, err := eventwriter.Add(mgr, ClusterSetBindingRBAC, func() bool { return false })
+	if err != nil {
+		return fmt.Errorf("writing events of ManagedClusterSetBindings: %w", err)
+	}
+	r := newRBACBindingReconciler(mgr.GetClient(), mgr.GetAPIReader(), recorder, s.Clock)
 	if err := indexClusterRoleBindings(mgr); err != nil {
 		return err
 	}

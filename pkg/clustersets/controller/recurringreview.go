@@ -14,7 +14,7 @@ import (
 
 // reviewEvery is the period in which the API server reviews the existing bindings that the cached RBAC grants. An authorizer beside RBAC
 // may deny one later, and no event reports that.
-const reviewEvery = 10 * time.Minute
+const reviewEvery = 5 * time.Minute
 
 // recurringReviews records when the bindings of each namespace are due for a review, and which of them were denied last. It is safe for
 // concurrent use; one worker at a time reconciles a namespace.

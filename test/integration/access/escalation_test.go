@@ -183,6 +183,51 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	})
 })
 
+var _ = Describe("A user who can act as the account placement of the namespace", func() {
+	type binding = clusterv1beta2.ManagedClusterSetBinding
+	borrowed := MatchError(ContainSubstring("clustersetbinding-rbac keeps the binding while the ServiceAccount placement of the namespace has the right"))
+
+	It("T24: keeps no binding by the right of the account, and neither does another account of the namespace", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		accessInForce(ctx, f)
+		kept := keptBinding(ctx, f, "set")
+		accounts := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + f.Namespace}
+		roleHere(ctx, f, accounts, "admin")
+		grantTo(ctx, f, accounts, mayBind(kept.Name))
+		token, err := suite.ControlPlane.ServiceAccountConfig(ctx, f.Namespace, "placement")
+		Expect(err).NotTo(HaveOccurred())
+
+		account := newPerson(token, "system:serviceaccount:"+f.Namespace+":placement")
+		for _, p := range []*person{account, serviceAccount(ctx, f, "robot")} {
+			takeOver := func() error { return changes(ctx, p, kept, func(b *binding) { b.Labels[unmanaged] = "true" }) }
+			Eventually(takeOver).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(notAllowedToBind(p, kept.Name), borrowed))
+			for way, change := range map[string]func(*binding){
+				"annotation": func(b *binding) { metav1.SetMetaDataAnnotation(&b.ObjectMeta, unmanaged, "true") },
+				"manager":    func(b *binding) { delete(b.Labels, managedBy) },
+				"finalizer":  func(b *binding) { b.Finalizers = append(b.Finalizers, "example.com/forever") },
+			} {
+				Expect(changes(ctx, p, kept, change)).To(And(notAllowedToBind(p, kept.Name), borrowed), way)
+			}
+			foreground := client.PropagationPolicy(metav1.DeletePropagationForeground)
+			Expect(p.Delete(ctx, kept.DeepCopy(), foreground, client.DryRunAll)).To(notAllowedToBind(p, kept.Name))
+
+			By("a binding of its own in the place of the hub's")
+			Expect(p.tries(ctx, newBinding(f, kept.Name, kept.Name))).To(And(notAllowedToBind(p, kept.Name), borrowed))
+			handedOver := newBinding(f, kept.Name, kept.Name)
+			handedOver.Labels = map[string]string{managedBy: keeper, unmanaged: "true"}
+			Expect(p.tries(ctx, handedOver)).To(And(notAllowedToBind(p, kept.Name), borrowed))
+			Expect(changes(ctx, p, kept, func(b *binding) { b.Labels["a"] = "b" })).To(Succeed())
+		}
+
+		By("somebody else with the right")
+		admin := certified(f, "admin")
+		roleHere(ctx, f, admin.subject(), "admin")
+		grantTo(ctx, f, admin.subject(), mayBind(kept.Name))
+		Eventually(func() error { return changes(ctx, admin, kept, func(b *binding) { b.Labels[unmanaged] = "true" }) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+	})
+})
+
 var _ = Describe("The owner of a namespace", func() {
 	It("S9: reaches no set by a RoleBinding, whoever makes it", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)

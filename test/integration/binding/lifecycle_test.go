@@ -8,11 +8,13 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -70,6 +72,32 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		revoke(ctx, f, "red")
 		Consistently(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Equal(before))
 		f.expectBound(ctx, f.Namespace, "blue", "red")
+	})
+
+	It("T24: that is unmanaged stays when it is revoked, and an Event and a metric name it", func(ctx SpecContext) {
+		f := granted(ctx)
+		unmanaged := f.bindings(ctx, Default, f.Namespace)[f.Name("red")]
+		suite.Edit(ctx, &unmanaged, func(b *clusterv1beta2.ManagedClusterSetBinding) { b.Labels[handOver] = "true" })
+		left := func(g Gomega) int { return suite.CounterSum(g, "placement_hub_unmanaged_bindings_left", nil) }
+		before := left(Default)
+		blue := version(ctx, f, "blue")(Default)
+		Expect(suite.Client.Delete(ctx, named(f, "blue"))).To(Succeed()) // When it is back, the hub has seen the label.
+		Eventually(version(ctx, f, "blue")).WithContext(ctx).WithTimeout(suite.Timeout).ShouldNot(Or(Equal(blue), Equal(" ")))
+
+		revoke(ctx, f, "red")
+		revoke(ctx, f, "blue")
+		Eventually(func(g Gomega) {
+			g.Expect(f.bindings(ctx, g, f.Namespace)).To(And(HaveKey(f.Name("red")), HaveLen(1)))
+			g.Expect(left(g)).To(Equal(before + 1))
+			list := &eventsv1.EventList{}
+			g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())
+			g.Expect(list.Items).To(ContainElement(And(HaveField("Reason", "UnmanagedBindingLeft"), HaveField("Regarding.Name", f.Name("red")),
+				HaveField("Note", ContainSubstring("no ClusterRoleBinding lets the ServiceAccount bind the cluster set")))))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+
+		By("deleting what is left")
+		Expect(suite.Client.Delete(ctx, &unmanaged)).To(Succeed())
+		Eventually(left).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(before))
 	})
 
 	It("of somebody else is neither changed nor deleted, and one of ours follows it", func(ctx SpecContext) {

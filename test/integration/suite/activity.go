@@ -42,7 +42,7 @@ func (f *Fixture) Activity(g Gomega) Activity {
 	}
 }
 
-// CounterSum returns the sum of the counters of this process that have this name and these labels.
+// CounterSum returns the sum of the counters or gauges of this process that have this name and these labels.
 func CounterSum(g Gomega, name string, labels map[string]string) int {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -59,7 +59,7 @@ func CounterSum(g Gomega, name string, labels map[string]string) int {
 				}
 			}
 			if found == len(labels) {
-				sum += int(metric.GetCounter().GetValue())
+				sum += int(metric.GetCounter().GetValue() + metric.GetGauge().GetValue())
 			}
 		}
 	}
