@@ -32,7 +32,9 @@ type AccessResolution struct {
 	Resolved metav1.ConditionStatus
 	// Cluster is the one to give access to; nil if there is none.
 	Cluster *openmcpv1alpha1.Cluster
-	// Review says that the requester needs the permission to access the Cluster: see Reviewed.
+	// Rights are what the requester needs for the access to be given, and for it to stay. Review says that they have to be asked for before it is
+	// given: see Refused.
+	Rights []AccessRight
 	Review bool
 }
 
@@ -70,7 +72,7 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 }
 
 // ResolveAccess decides on an AccessRequest. Once it is resolved, the access is withdrawn only if the ClusterRequest is deleted or has another
-// Cluster; a Cluster that is only missing may be created again, and so may a ClusterRequest that was lost with its CustomResourceDefinition.
+// Cluster, or the requester has lost one of the rights; a Cluster that is only missing may be created again, and so may a ClusterRequest that was lost with its CustomResourceDefinition.
 func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)
@@ -141,6 +143,13 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonResolved,
 		Message: fmt.Sprintf("ClusterProvider '%s' has not given the access yet", cluster.Spec.ClusterProviderRef.Name),
 	}}
+	found.Rights = AccessRights(access, cluster)
+	if AccessRefused(access) && len(found.Rights) > 0 {
+		found.Status, found.Reason = openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed
+		found.Resolved = metav1.ConditionFalse
+		found.Message = meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved).Message
+		return found
+	}
 	labels := found.Labels()
 	for _, label := range []string{openmcpv1alpha1.ProviderLabel, openmcpv1alpha1.ProfileLabel} {
 		if is, labelled := access.Labels[label]; labelled && is != labels[label] {
@@ -149,11 +158,10 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 			return found
 		}
 	}
-	if cluster.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
-		return found
+	if cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared {
+		found.Reason = openmcpv1alpha1.ReasonAccessAllowed
 	}
-	found.Reason = openmcpv1alpha1.ReasonAccessAllowed
-	found.Review = !AccessResolved(access) || needsReview(access, cluster)
+	found.Review = len(found.Rights) > 0 && (!AccessResolved(access) || needsReview(access, cluster))
 
 	return found
 }
@@ -164,21 +172,6 @@ func (r AccessResolution) ConditionMessage() string {
 		return r.Message
 	}
 	return fmt.Sprintf("ClusterProvider '%s' gives access to Cluster '%s'", r.Cluster.Spec.ClusterProviderRef.Name, keyOf(r.Cluster))
-}
-
-// Reviewed returns the resolution after the review of the requester's permission.
-func (r AccessResolution) Reviewed(access *openmcpv1alpha1.AccessRequest, allowed bool) AccessResolution {
-	if allowed {
-		return r
-	}
-	r.Status, r.Reason, r.Resolved = openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed, metav1.ConditionFalse
-	r.Message = fmt.Sprintf("Cluster '%s' is shared, and it is not known who asks: the webhook of AccessRequests writes spec.requester",
-		keyOf(r.Cluster))
-	if user := AccessRequester(access); user != "" {
-		r.Message = fmt.Sprintf("Cluster '%s' is shared, and user '%s' has no permission to create clusters/access of it: ask for it",
-			keyOf(r.Cluster), user)
-	}
-	return r
 }
 
 // AccessRequester returns the name of the user whose permissions count for an AccessRequest; empty if there is none.

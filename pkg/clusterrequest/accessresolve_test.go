@@ -70,7 +70,7 @@ func TestResolveAccess(t *testing.T) {
 		reason string
 		review bool
 	}{
-		{"cluster-request C29: an exclusive Cluster", func(s *accessScene) { s.new() }, yes, "Resolved", false},
+		{"cluster-request C29: an exclusive Cluster", func(s *accessScene) { s.new() }, yes, "Resolved", true},
 		{"cluster-request C31: an unknown request", func(s *accessScene) { s.new(); s.to = AccessReferents{} }, no, "InvalidReference", false},
 		{"cluster-request C31: a request without a Grant", func(s *accessScene) { s.new(); s.to.Grant = nil }, no, "InvalidReference", false},
 		{"cluster-request C31: the Grant of a former request", func(s *accessScene) { s.new(); s.owner("former") }, no, "InvalidReference", false},
@@ -91,7 +91,7 @@ func TestResolveAccess(t *testing.T) {
 			s.new()
 			s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
 		}, yes, "AccessAllowed", true},
-		{"cluster-request 4.1.6: a granted access is not asked for again", func(s *accessScene) {
+		{"R8: a granted access is asked for again in time", func(s *accessScene) {
 			s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
 			s.condition(yes, openmcpv1alpha1.ReasonAccessAllowed)
 		}, yes, "AccessAllowed", false},
@@ -123,13 +123,70 @@ func TestResolveAccess(t *testing.T) {
 	}
 	t.Run("cluster-request C40: the review says no", func(t *testing.T) {
 		s := newAccessScene()
-		got := ResolveAccess(s.access, s.to).Reviewed(s.access, false)
-		want := "Cluster 'team-a/c' is shared, and user 'alice' has no permission to create clusters/access of it: ask for it"
+		s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
+		resolution := ResolveAccess(s.access, s.to)
+		got := resolution.Refused(s.access, resolution.Rights[0])
+		want := "Cluster 'team-a/c' is shared, and user 'alice' has no permission to create clusters/access of 'team-a/c': ask for it, and then " +
+			"change the spec or create another AccessRequest"
 		denied := got.Status == openmcpv1alpha1.RequestDenied && got.Reason == "AccessNotAllowed"
 		if got.Resolved != metav1.ConditionFalse || !denied || got.Message != want {
 			t.Errorf("%+v", got)
 		}
+
+		s.new()
+		s.condition(metav1.ConditionFalse, "AccessNotAllowed")
+		s.access.Labels = map[string]string{openmcpv1alpha1.ProfileLabel: "gcp"}
+		got = ResolveAccess(s.access, s.to)
+		if got.Resolved != metav1.ConditionFalse || got.Status != openmcpv1alpha1.RequestDenied || got.Review {
+			t.Errorf("T20: a refusal is final: %+v", got)
+		}
+		s.to.Cluster.Spec.Tenancy, s.access.Spec.Requester = openmcpv1alpha1.TenancyExclusive, nil
+		s.access.Labels = nil
+		if got = ResolveAccess(s.access, s.to); got.Resolved != metav1.ConditionTrue {
+			t.Errorf("a Cluster that needs no right: %+v", got)
+		}
 	})
+}
+
+func TestAccessRights(t *testing.T) {
+	elsewhere := &openmcpv1alpha1.ObjectReference{Namespace: "team-b", Name: "x"}
+	for _, tc := range []struct {
+		name   string
+		change func(*accessScene)
+		want   []string
+	}{
+		{"R8: an exclusive Cluster of the namespace", func(*accessScene) {}, []string{"create accessrequests in namespace 'team-a'"}},
+		{"R8: of another namespace", func(s *accessScene) {
+			s.access.Spec.RequestRef, s.access.Spec.ClusterRef = nil, elsewhere
+		}, []string{"create clusters/access of 'team-b/x'"}},
+		{"R8: by a ClusterRequest of another namespace", func(s *accessScene) {
+			s.access.Spec.RequestRef = elsewhere
+		}, []string{"create clusterrequests/access of 'team-b/x'"}},
+		{"R8: a shared Cluster of another namespace", func(s *accessScene) {
+			s.access.Spec.RequestRef, s.access.Spec.ClusterRef = nil, elsewhere
+			s.to.Cluster.Namespace, s.to.Cluster.Name, s.to.Cluster.Spec.Tenancy = "team-b", "x", openmcpv1alpha1.TenancyShared
+		}, []string{"create clusters/access of 'team-b/x'"}},
+		{"R8: a shared Cluster by a ClusterRequest of another namespace", func(s *accessScene) {
+			s.access.Spec.RequestRef = elsewhere
+			s.to.Cluster.Spec.Tenancy = openmcpv1alpha1.TenancyShared
+		}, []string{"create clusterrequests/access of 'team-b/x'", "create clusters/access of 'team-a/c'"}},
+		{"law 6: nobody knows who asked", func(s *accessScene) { s.access.Spec.Requester = nil }, nil},
+		{"cluster-request C40: nobody knows who asked for a shared Cluster", func(s *accessScene) {
+			s.access.Spec.Requester, s.to.Cluster.Spec.Tenancy = nil, openmcpv1alpha1.TenancyShared
+		}, []string{"create clusters/access of 'team-a/c'"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newAccessScene()
+			tc.change(s)
+			var got []string
+			for _, right := range AccessRights(s.access, s.to.Cluster) {
+				got = append(got, right.String())
+				expectEqual(t, len(right.Verbs), len(right.Attributes()), "questions")
+				expectEqual(t, right.Object.Name, right.Attributes()[0].Name, "name of the object")
+			}
+			expectEqual(t, tc.want, got, "rights")
+		})
+	}
 }
 
 func TestProviderWithoutAccess(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,9 +27,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 )
 
-// reviewPeriod is the time after which the permission of a requester is asked for again that was missing. Changes of roles and bindings are
-// watched, but not the groups of a user, other authorizers, or roles that the authorizer has learned of late.
-const reviewPeriod = 5 * time.Minute
+// deniedPeriod is the time after which an AccessRequest is decided on again that was denied for another reason than a right.
+const deniedPeriod = 5 * time.Minute
 
 // reconciler resolves AccessRequests.
 type reconciler struct {
@@ -40,6 +38,7 @@ type reconciler struct {
 	recorder  events.EventRecorder
 	clock     clock.PassiveClock
 	rights    *recentRights
+	reviews   *reviews
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -49,6 +48,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 	err := r.cached.Get(ctx, key.NamespacedName, access)
 	if apierrors.IsNotFound(err) {
+		r.reviews.forget(key.NamespacedName)
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
@@ -151,6 +151,9 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 	if err != nil {
 		return 0, err
 	}
+	if r.waits(access, resolution) {
+		return rightsDelay, nil
+	}
 
 	if resolution.Resolved == metav1.ConditionTrue {
 		if err := r.label(ctx, changed, resolution.Labels()); err != nil {
@@ -161,18 +164,30 @@ func (r *reconciler) resolve(ctx context.Context, access *openmcpv1alpha1.Access
 	if err := r.writeStatus(ctx, access, changed, resolution); err != nil {
 		return 0, err
 	}
-	return r.again(resolution), nil
+	return r.again(access, resolution), nil
+}
+
+// waits reports whether a refusal waits for the API server to learn of a role or a binding that has just changed: it would be final.
+func (r *reconciler) waits(access *openmcpv1alpha1.AccessRequest, resolution clusterrequest.AccessResolution) bool {
+	if resolution.Reason != openmcpv1alpha1.ReasonAccessNotAllowed || clusterrequest.AccessRefused(access) {
+		return false
+	}
+	return slices.ContainsFunc(resolution.Rights, func(right clusterrequest.AccessRight) bool {
+		return r.rights.concern(right.Object.Namespace)
+	}) && r.reviews.delay(access)
 }
 
 // again returns after which time an AccessRequest has to be decided on again; 0 for never.
-func (r *reconciler) again(resolution clusterrequest.AccessResolution) time.Duration {
+func (r *reconciler) again(access *openmcpv1alpha1.AccessRequest, resolution clusterrequest.AccessResolution) time.Duration {
 	switch {
-	case resolution.Status != openmcpv1alpha1.RequestDenied:
+	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed:
 		return 0
-	case resolution.Reason == openmcpv1alpha1.ReasonAccessNotAllowed && r.rights.concern(resolution.Cluster.Namespace):
-		return rightsDelay
+	case resolution.Status == openmcpv1alpha1.RequestDenied:
+		return deniedPeriod
+	case len(resolution.Rights) > 0:
+		return r.reviews.wait(access)
 	default:
-		return reviewPeriod
+		return 0
 	}
 }
 
@@ -201,11 +216,23 @@ func (r *reconciler) decide(
 	}
 
 	resolution := clusterrequest.ResolveAccess(access, to)
-	if !resolution.Review {
+	given := access.Status.ClusterRef != nil && !clusterrequest.AccessRefused(access)
+	if !resolution.Review && !(given && len(resolution.Rights) > 0 && r.reviews.due(access)) {
 		return resolution, nil
 	}
-	allowed, err := r.review(ctx, access, resolution.Cluster)
-	return resolution.Reviewed(access, allowed), err
+	refused, err := r.review(ctx, access, resolution.Rights)
+	switch {
+	case err != nil:
+		return clusterrequest.AccessResolution{}, err
+	case refused == nil:
+		r.reviews.allowed(access)
+	case resolution.Review || r.reviews.refused(access):
+		return resolution.Refused(access, *refused), nil
+	default:
+		klog.FromContext(ctx).Info("The requester of an access has lost a right; the access ends unless the next review says otherwise",
+			"user", clusterrequest.AccessRequester(access), "right", refused.String(), "after", clusterrequest.AccessReviewGrace)
+	}
+	return resolution, nil
 }
 
 // requestDefinition is the name of the CustomResourceDefinition of ClusterRequests.
@@ -270,33 +297,4 @@ func read[T client.Object](ctx context.Context, reader client.Reader, key types.
 		return none, fmt.Errorf("reading %s %s: %w", kind, strings.TrimPrefix(key.String(), "/"), err)
 	}
 	return object, nil
-}
-
-// review asks the API server whether the requester of an AccessRequest may create clusters/access of a Cluster.
-func (r *reconciler) review(
-	ctx context.Context, access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster,
-) (bool, error) {
-	if clusterrequest.AccessRequester(access) == "" {
-		return false, nil
-	}
-
-	requester := access.Spec.Requester
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User: requester.Username, UID: requester.UID, Groups: requester.Groups,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: "create", Group: openmcpv1alpha1.GroupName, Version: openmcpv1alpha1.GroupVersion.Version,
-			Resource: "clusters", Subresource: "access", Namespace: cluster.Namespace, Name: cluster.Name,
-		},
-	}}
-	for key, values := range requester.Extra {
-		if review.Spec.Extra == nil {
-			review.Spec.Extra = map[string]authorizationv1.ExtraValue{}
-		}
-		review.Spec.Extra[key] = values
-	}
-
-	if err := r.writer.Create(ctx, review); err != nil {
-		return false, fmt.Errorf("review the access of user %s to Cluster %s: %w", requester.Username, client.ObjectKeyFromObject(cluster), err)
-	}
-	return review.Status.Allowed, nil
 }

@@ -67,7 +67,7 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 
 	clock := clocktesting.NewFakePassiveClock(start)
 	return &reconciler{
-		cached: c, live: c, writer: c, recorder: events.NewFakeRecorder(1), clock: clock, rights: newRecentRights(clock),
+		cached: c, live: c, writer: c, recorder: events.NewFakeRecorder(1), clock: clock, rights: newRecentRights(clock), reviews: newReviews(clock),
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}, c
 }
@@ -96,10 +96,10 @@ func TestReviewIsAskedForAgain(t *testing.T) {
 		ttl     time.Duration
 		want    time.Duration
 	}{
-		{"cluster-request C40: every 5 minutes after a no", false, 0, 5 * time.Minute},
-		{"cluster-request C34: the ttl is over before that", false, time.Minute, time.Minute},
-		{"cluster-request 4.1.6: a granted access is not asked for again", true, 0, 0},
-		{"cluster-request C34: a granted access is deleted in time", true, time.Hour, time.Hour},
+		{"cluster-request C40: a no is final", false, 0, 0},
+		{"cluster-request C34: the ttl of one that was refused", false, time.Minute, time.Minute},
+		{"R8: every 5 minutes after a yes", true, 0, 5 * time.Minute},
+		{"cluster-request C34: the ttl is over before that", true, time.Minute, time.Minute},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			access, cluster := sharedAccess()

@@ -3,8 +3,10 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,14 +31,15 @@ const (
 	// rightsDelay is the time between a change of a role or a binding and the reviews that may turn out otherwise by it. The API server learns of
 	// the change by a watch of its own, and several changes within that time cost an AccessRequest one review.
 	rightsDelay = 2 * time.Second
-	// refusedIndex finds the AccessRequests that a review has refused: they have the value refused.
-	refusedIndex = "access.refused"
-	refused      = "true"
+	// rightsIndex finds the AccessRequests that have an access, by the namespaces in which a role may give a right for it; everyNamespace finds
+	// all of them, and is no name of a namespace.
+	rightsIndex    = "access.rights"
+	everyNamespace = "*"
 )
 
 // recentRights has the namespaces in which a role or a binding has changed within rightsDelay; the empty one means all namespaces. An
-// AccessRequest that is refused at that time is reviewed again: the change may have come after the review and before the refusal is in the
-// cache, or the API server may not have known it yet. It is safe for concurrent use.
+// AccessRequest that is refused at that time is reviewed once more before the refusal is written: the API server may not have known the change
+// yet. It is safe for concurrent use.
 type recentRights struct {
 	clock clock.PassiveClock
 
@@ -57,7 +60,7 @@ func (r *recentRights) note(namespace string) {
 	r.changed[namespace] = now
 }
 
-// concern reports whether a change may concern the Clusters of a namespace.
+// concern reports whether a change may concern the rights in a namespace.
 func (r *recentRights) concern(namespace string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,12 +72,15 @@ func (r *recentRights) concern(namespace string) bool {
 	return false
 }
 
-// refusedKeys returns the values of refusedIndex.
-func refusedKeys(access *openmcpv1alpha1.AccessRequest) []string {
-	if access.Status.Status == openmcpv1alpha1.RequestDenied && access.Status.Reason == openmcpv1alpha1.ReasonAccessNotAllowed {
-		return []string{refused}
+// rightsKeys returns the values of rightsIndex.
+func rightsKeys(access *openmcpv1alpha1.AccessRequest) []string {
+	if access.Status.ClusterRef == nil || access.DeletionTimestamp != nil {
+		return nil
 	}
-	return nil
+	reference, _ := clusterrequest.AccessReference(access)
+	keys := []string{everyNamespace, access.Namespace, reference.Namespace, access.Status.ClusterRef.Namespace}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // rightsSources returns sources of the changes of roles and bindings, of which a cache has the names alone.
@@ -90,24 +96,22 @@ func rightsSources(mgr manager.Manager, changes handler.EventHandler) ([]source.
 	return sources, nil
 }
 
-// rightsChanges enqueues the AccessRequests that a review has refused when a role or a binding is created or changed. Nothing follows from a
-// deletion, because RBAC only grants, and nothing from the initial list, after which every AccessRequest is reconciled anyway. A Role or a
-// RoleBinding grants access to Clusters of its namespace alone, so that a tenant who writes many of them causes no review for others. The
-// AccessRequests are only read, so they are not copied.
-func rightsChanges(cached client.Reader, recent *recentRights) handler.EventHandler {
+// rightsChanges enqueues the AccessRequests that have an access when a role or a binding is created, changed or deleted. Nothing follows from
+// the initial list, after which every AccessRequest is reconciled anyway. A Role or a RoleBinding gives rights in its namespace alone, so that a
+// tenant who writes many of them causes no review for others. The AccessRequests are only read, so they are not copied.
+func rightsChanges(cached client.Reader, recent *recentRights, due *reviews) handler.EventHandler {
 	enqueue := func(ctx context.Context, changed client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		recent.note(changed.GetNamespace())
+		namespace := cmp.Or(changed.GetNamespace(), everyNamespace)
 		list := &openmcpv1alpha1.AccessRequestList{}
-		if err := cached.List(ctx, list, client.MatchingFields{refusedIndex: refused}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := cached.List(ctx, list, client.MatchingFields{rightsIndex: namespace}, client.UnsafeDisableDeepCopy); err != nil {
 			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed") // The cache is stopping.
 			return
 		}
 
 		for i := range list.Items {
 			access := &list.Items[i]
-			if namespace := changed.GetNamespace(); namespace == "" || mayBeIn(ctx, cached, access, namespace) {
-				q.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(access)}, rightsDelay)
-			}
+			q.AddAfter(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(access)}, due.hasten(access))
 		}
 	}
 
@@ -122,15 +126,8 @@ func rightsChanges(cached client.Reader, recent *recentRights) handler.EventHand
 				enqueue(ctx, e.ObjectNew, q)
 			}
 		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			enqueue(ctx, e.Object, q)
+		},
 	}
-}
-
-// mayBeIn reports whether the Cluster of an AccessRequest is in a namespace. It returns true if what the AccessRequest refers to cannot be read.
-func mayBeIn(ctx context.Context, cached client.Reader, access *openmcpv1alpha1.AccessRequest, namespace string) bool {
-	to, err := referents(ctx, cached, access)
-	if err != nil {
-		return true
-	}
-	key, found := clusterrequest.AccessCluster(access, to)
-	return found && key.Namespace == namespace
 }

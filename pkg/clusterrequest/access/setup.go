@@ -58,14 +58,15 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		cached: mgr.GetCache(), live: live, writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
-		clock: settings.Clock, rights: newRecentRights(settings.Clock), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		clock: settings.Clock, rights: newRecentRights(settings.Clock),
+		reviews: newReviews(settings.Clock), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
 	by := func(index string) handler.EventHandler {
 		return queue.Indexed[openmcpv1alpha1.AccessRequestList](r.cached, index)
 	}
 
-	rights, err := rightsSources(mgr, rightsChanges(r.cached, r.rights))
+	rights, err := rightsSources(mgr, rightsChanges(r.cached, r.rights, r.reviews))
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func Setup(mgr manager.Manager, settings queue.Settings) error {
 
 // indexes are the indexes of AccessRequests.
 var indexes = map[string]func(*openmcpv1alpha1.AccessRequest) []string{
-	requestIndex: requestKeys, clusterIndex: clusterKeys, refusedIndex: refusedKeys,
+	requestIndex: requestKeys, clusterIndex: clusterKeys, rightsIndex: rightsKeys,
 }
 
 // accessChanges enqueues all AccessRequests when a ClusterProvider begins or ends to give access.

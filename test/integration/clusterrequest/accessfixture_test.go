@@ -44,6 +44,9 @@ var reached = &targets{asked: map[string]int{}}
 // providerTime is the clock of both providers.
 var providerTime = &shiftedClock{}
 
+// hubTime is the clock of the hub.
+var hubTime = &shiftedClock{}
+
 // targets reaches the cluster of every Cluster at one API server.
 type targets struct {
 	config *rest.Config
@@ -126,6 +129,12 @@ func startProvider(config *rest.Config, name string) (stop func()) {
 	})
 	DeferCleanup(stop)
 	return stop
+}
+
+// later moves a clock forward until the spec ends.
+func (c *shiftedClock) later(by time.Duration) {
+	c.by.Add(int64(by))
+	DeferCleanup(func() { c.by.Store(0) })
 }
 
 // access creates an AccessRequest for a ClusterRequest.

@@ -183,6 +183,7 @@ var _ = Describe("access to shared Clusters", func() {
 		Expect(w.made(Default, a)).To(BeEmpty())
 		_, cluster := w.granted(request)
 		w.allow(cluster)
+		patch(w, a, func(a *openmcpv1alpha1.AccessRequest) { a.Spec.TTL = &metav1.Duration{Duration: time.Hour} })
 		w.secret(a)
 	})
 

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -113,7 +112,7 @@ func startHub() {
 		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
+	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: hubTime}
 	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
 	Expect(access.Setup(mgr, settings)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until StopHub.
