@@ -98,8 +98,9 @@ func (r *reconciler) release(ctx context.Context, access *openmcpv1alpha1.Access
 	return objects.RemoveFinalizer(ctx, r.writer, access, openmcpv1alpha1.AccessFinalizer)
 }
 
-// find restores the Cluster in the status of an AccessRequest that is being deleted: without it no provider knows where to remove the access.
-// It releases one whose provider gives no access.
+// find restores the Cluster in the status of an AccessRequest that is being deleted, and the labels: without the one no provider knows where to
+// remove the access, and without the others admission does not let the provider remove its finalizer. It releases an AccessRequest whose provider
+// gives no access.
 func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessRequest) error {
 	if !slices.Contains(access.Finalizers, openmcpv1alpha1.AccessFinalizer) {
 		return nil
@@ -112,6 +113,11 @@ func (r *reconciler) find(ctx context.Context, access *openmcpv1alpha1.AccessReq
 		return r.release(ctx, access)
 	}
 
+	if _, labelled := access.Labels[openmcpv1alpha1.ProviderLabel]; !labelled && to.Cluster != nil {
+		if err := r.label(ctx, access, clusterrequest.AccessResolution{Cluster: to.Cluster}.Labels()); err != nil {
+			return err
+		}
+	}
 	if access.Status.ClusterRef != nil {
 		return nil
 	}

@@ -149,3 +149,27 @@ func TestFailureTakesNoAccessAway(t *testing.T) {
 		})
 	}
 }
+
+// Admission knows the provider of an AccessRequest by its label, which users can remove: the AccessRequest could not go.
+func TestTheLabelOfADeletedAccessRequestIsRestored(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		labels map[string]string
+		want   string
+	}{
+		{"R7: a user has removed it", nil, "gardener"},
+		{"cluster-request C43: a user has set it otherwise", map[string]string{openmcpv1alpha1.ProviderLabel: "other"}, "other"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			access, cluster := sharedAccess()
+			access.Labels, access.DeletionTimestamp = tc.labels, &metav1.Time{Time: start}
+			r, c := newReconciler(says(true), interceptor.Funcs{}, access, cluster)
+			if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: accessAt}); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Get(t.Context(), accessAt, access); err != nil || access.Labels[openmcpv1alpha1.ProviderLabel] != tc.want {
+				t.Errorf("labels %v, %v", access.Labels, err)
+			}
+		})
+	}
+}
