@@ -93,7 +93,7 @@ func TestWhatIsLeftOfAnAccess(t *testing.T) {
 			}
 			expectEqual(t, tc.want, mark.Left(s.access, types.NamespacedName{Namespace: "team-a", Name: "c"}), "left")
 			if mark.Cluster != "" {
-				expectEqual(t, false, mark.Left(s.access, types.NamespacedName{Namespace: "team-a", Name: "d"}), "left for a Cluster of the same cluster")
+				expectEqual(t, false, mark.Left(s.access, types.NamespacedName{Namespace: "team-a", Name: "d"}), "left for another Cluster")
 			}
 		})
 	}

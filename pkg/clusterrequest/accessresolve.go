@@ -72,7 +72,8 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 }
 
 // ResolveAccess decides on an AccessRequest. Once it is resolved, the access is withdrawn only if the ClusterRequest is deleted or has another
-// Cluster, or the requester has lost one of the rights; a Cluster that is only missing may be created again, and so may a ClusterRequest that was lost with its CustomResourceDefinition.
+// Cluster, or the requester has lost one of the rights. A Cluster that is only missing may be created again, and so may a ClusterRequest that was
+// lost with its CustomResourceDefinition.
 func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)

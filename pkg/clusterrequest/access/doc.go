@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package access is the hub's part of AccessRequests: docs/spec/cluster-request.md 4.1.6. Its controller clusterrequest/access finds the
-// Cluster of an AccessRequest, sends SubjectAccessReviews for the rights of its requester, and writes status.clusterRef and the condition Resolved, by
-// which the provider of the Cluster gives the access. It deletes AccessRequests whose ttl has passed.
+// Cluster of an AccessRequest, sends SubjectAccessReviews for the rights of its requester, and writes status.clusterRef and the condition
+// Resolved, by which the provider of the Cluster gives the access. It deletes AccessRequests whose ttl has passed.
 //
 // A no is final for the present spec. While the access lasts, the rights are reviewed again every five minutes, and when a role or a binding that
 // may concern them is created, changed or deleted (docs/spec/trust.md R8). Two reviews in a row that say no, a minute apart at least, end the access.

@@ -223,7 +223,8 @@ func (r *reconciler) decide(
 
 	resolution := clusterrequest.ResolveAccess(access, to)
 	given := access.Status.ClusterRef != nil && !clusterrequest.AccessRefused(access)
-	if !resolution.Review && !(given && len(resolution.Rights) > 0 && r.reviews.due(access)) {
+	again := given && len(resolution.Rights) > 0 && r.reviews.due(access)
+	if !resolution.Review && !again {
 		return resolution, nil
 	}
 	refused, err := r.review(ctx, access, resolution.Rights)

@@ -24,8 +24,9 @@ const (
 )
 
 // keptBinding is a binding of the controller clustersetbinding-rbac, of a set that the account "placement" of the namespace may bind.
-func keptBinding(ctx context.Context, f *suite.Fixture, short string) *clusterv1beta2.ManagedClusterSetBinding {
+func keptBinding(ctx context.Context, f *suite.Fixture) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
+	const short = "set"
 	grantTo(ctx, f, serviceAccount(ctx, f, "placement").subject(), mayBind(f.Name(short)))
 	f.UnboundSet(ctx, short)
 	binding := newBinding(f, f.Name(short), f.Name(short))
@@ -107,7 +108,7 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	DescribeTable("cannot make a binding of clustersetbinding-rbac survive a revocation", func(ctx SpecContext, change func(*binding)) {
 		f := suite.NewFixture(ctx)
 		p := mallory(ctx, f)
-		kept := keptBinding(ctx, f, "set")
+		kept := keptBinding(ctx, f)
 		err := changes(ctx, p, kept, change)
 		Expect(err).To(notAllowedToBind(p, kept.Name))
 		Expect(err).To(MatchError(ContainSubstring("to take its binding over from clustersetbinding-rbac")))
@@ -128,7 +129,7 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	It("cannot keep such a binding by the way in which it is deleted", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		p := mallory(ctx, f)
-		kept := keptBinding(ctx, f, "set")
+		kept := keptBinding(ctx, f)
 		tries := func(options ...client.DeleteOption) error {
 			return p.Delete(ctx, kept.DeepCopy(), append(options, client.DryRunAll)...)
 		}
@@ -161,7 +162,7 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 	It("may change of such a binding what does not hand it over", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		p := mallory(ctx, f)
-		kept := keptBinding(ctx, f, "set")
+		kept := keptBinding(ctx, f)
 		suite.Edit(ctx, kept, func(b *binding) { b.Finalizers = []string{"example.com/hold"} })
 		DeferCleanup(func(ctx SpecContext) { suite.DropFinalizers(ctx, kept) })
 
@@ -185,12 +186,12 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 
 var _ = Describe("A user who can act as the account placement of the namespace", func() {
 	type binding = clusterv1beta2.ManagedClusterSetBinding
-	borrowed := MatchError(ContainSubstring("clustersetbinding-rbac keeps the binding while the ServiceAccount placement of the namespace has the right"))
 
 	It("T24: keeps no binding by the right of the account, and neither does another account of the namespace", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		accessInForce(ctx, f)
-		kept := keptBinding(ctx, f, "set")
+		kept := keptBinding(ctx, f)
+		borrowed := MatchError(ContainSubstring("keeps the binding while the ServiceAccount placement of the namespace has the right"))
 		accounts := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + f.Namespace}
 		roleHere(ctx, f, accounts, "admin")
 		grantTo(ctx, f, accounts, mayBind(kept.Name))

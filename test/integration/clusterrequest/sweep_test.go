@@ -25,7 +25,7 @@ var _ = Describe("an AccessRequest that goes without its finalizer", func() {
 	strip := func(w *world, a *openmcpv1alpha1.AccessRequest) {
 		patch(w, a, func(a *openmcpv1alpha1.AccessRequest) { a.Finalizers = nil })
 	}
-	// stays is a change of an AccessRequest of the same name that comes after it; nil means that none comes.
+	// successor changes an AccessRequest of the same name that comes after it; nil means that none comes.
 	type successor func(w *world, a *openmcpv1alpha1.AccessRequest)
 
 	DescribeTable("T19: keeps nothing on the cluster after its provider has started", func(
@@ -36,7 +36,7 @@ var _ = Describe("an AccessRequest that goes without its finalizer", func() {
 		w.create(&openmcpv1alpha1.ClusterProvider{
 			ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: openmcpv1alpha1.ClusterProviderSpec{Access: true},
 		})
-		start := func() func() { return startProvider(suite.ControlPlane.AdminConfig(), name) } //nolint:contextcheck // It runs until it is stopped.
+		start := func() func() { return startProvider(suite.ControlPlane.AdminConfig(), name) }
 		stop := start()
 		a, neighbour := w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 			a.Spec.ClusterRef = &openmcpv1alpha1.ObjectReference{Name: w.clusterOf(name).Name}

@@ -54,7 +54,7 @@ func install(ctx SpecContext) {
 // specs are the fields of objects beside their metadata, by resource. A finalizer of a new resource needs one here.
 var specs = map[string]string{
 	"clusterrequests": `{apiVersion: cluster.openmcp.cloud/v1alpha1, kind: ClusterRequest, spec: {purposes: [p]}}`,
-	"clusters":        `{apiVersion: cluster.openmcp.cloud/v1alpha1, kind: Cluster, spec: {clusterProviderRef: {name: other, profile: p}, purposes: [p]}}`,
+	"clusters":        `{apiVersion: cluster.openmcp.cloud/v1alpha1, kind: Cluster, spec: {clusterProviderRef: {name: other, profile: p}}}`,
 	"accessrequests":  `{apiVersion: cluster.openmcp.cloud/v1alpha1, kind: AccessRequest, spec: {clusterRef: {name: c}}}`,
 	"affinityclasses": `{apiVersion: cozystack.io/v1alpha1, kind: AffinityClass, spec: {nodeSelector: {a: b}}}`,
 }
@@ -69,8 +69,10 @@ var delivered = map[string]string{
 	"DaemonSet":             `{apiVersion: apps/v1, kind: DaemonSet, spec: ` + podTemplate + `}`,
 	"Ingress":               `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {defaultBackend: {service: {name: s, port: {number: 80}}}}}`,
 	"CronJob":               `{apiVersion: batch/v1, kind: CronJob, spec: {schedule: "@daily", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}}`, //nolint:lll // One object.
-	"PersistentVolumeClaim": `{apiVersion: v1, kind: PersistentVolumeClaim, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+	"PersistentVolumeClaim": `{apiVersion: v1, kind: PersistentVolumeClaim, spec: {accessModes: [ReadWriteOnce], resources: ` + volume + `}}`,
 }
+
+const volume = `{requests: {storage: 1Gi}}`
 
 const podTemplate = `{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}`
 

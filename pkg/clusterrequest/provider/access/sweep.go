@@ -148,7 +148,10 @@ func (r *reconciler) sweep(ctx context.Context, key types.NamespacedName) error 
 	if err != nil {
 		return err
 	}
-	request, _ := found.(*openmcpv1alpha1.AccessRequest) //nolint:revive // nil if there is none.
+	request, is := found.(*openmcpv1alpha1.AccessRequest)
+	if found != nil && !is {
+		return fmt.Errorf("reading AccessRequest %s: the API server has a %T", key, found)
+	}
 
 	for _, name := range clusters {
 		if err := r.sweepCluster(ctx, key, request, name); err != nil {
