@@ -91,6 +91,22 @@ func ClusterProviders() ([]*unstructured.Unstructured, error) { return objectsIn
 // ClusterProviderNamespace returns the namespace of a provider that is built in, whose ServiceAccount is ClusterProviderAccount.
 func ClusterProviderNamespace(provider string) string { return clusterProviders + "-" + provider }
 
+// Policies returns the ValidatingAdmissionPolicies of a hub and of the optional parts, their bindings, and the ConfigMaps beside them, which are
+// their parameters.
+func Policies() ([]*unstructured.Unstructured, error) {
+	names, err := filesIn(append([]string{"admission", multicluster}, Systems()...)...)
+	if err != nil {
+		return nil, err
+	}
+	objs, err := decodeFiles(slices.DeleteFunc(names, func(name string) bool {
+		content, err := files.ReadFile(name)
+		return err == nil && !bytes.Contains(content, []byte("kind: ValidatingAdmissionPolicy\n"))
+	}))
+	return slices.DeleteFunc(objs, func(obj *unstructured.Unstructured) bool {
+		return !slices.Contains([]string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ConfigMap"}, obj.GetKind())
+	}), err
+}
+
 // Definitions returns the CustomResourceDefinitions of a hub and of the optional systems.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	objs, err := objectsIn(append([]string{"crds", manifestWorks}, Systems()...)...)
@@ -112,22 +128,38 @@ func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
-	var objs []*unstructured.Unstructured
+	names, err := filesIn(directories...)
+	if err != nil {
+		return nil, err
+	}
+	return decodeFiles(names)
+}
+
+// filesIn returns the names of the files in directories.
+func filesIn(directories ...string) ([]string, error) {
+	var names []string
 	for _, directory := range directories {
 		err := fs.WalkDir(files, directory, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return err
+			if err == nil && !entry.IsDir() && path.Base(name) != kustomization {
+				names = append(names, name)
 			}
-			if entry.IsDir() || path.Base(name) == kustomization {
-				return nil
-			}
-			decoded, err := decodeFile(name)
-			objs = append(objs, decoded...)
 			return err
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the embedded manifests: %w", err)
 		}
+	}
+	return names, nil
+}
+
+func decodeFiles(names []string) ([]*unstructured.Unstructured, error) {
+	var objs []*unstructured.Unstructured
+	for _, name := range names {
+		decoded, err := decodeFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the embedded manifests: %w", err)
+		}
+		objs = append(objs, decoded...)
 	}
 	Sort(objs)
 	return objs, nil
