@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -183,6 +184,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 		o.showKept = true
 	}
 	o.compared.Settings, o.compared.Writes.Chosen = o.settings(), o.chosen()
+	o.compared.Writes.Review = admission.NewReviewer(ctx, definitions.Policies)
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
@@ -204,7 +206,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 		return o.askUnread(ctx, config, given, err, stdout)
 	}
 	differences, err := o.compared.Compare(hub, given, changes, now)
-	if err != nil {
+	if err := errors.Join(err, o.note(changes.ReviewNotes())); err != nil {
 		return false, err
 	}
 	if err := printers.Print(stdout, printers.Format(o.output), differences, answers.DifferenceStyle(o.showKept)); err != nil {
@@ -269,7 +271,7 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
-		if state, err = o.readHub(o.delivered, "--hub", o.hub, stdin); err == nil {
+		if state, err = o.readHub(ctx, statefile.Stored, o.delivered, "--hub", o.hub, stdin); err == nil {
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

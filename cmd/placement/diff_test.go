@@ -134,8 +134,8 @@ func TestDiff(t *testing.T) {
 			args: []string{"-f", empty, "--hub", hub, "-o", "name",
 				"-f", file("broken.yaml", diffedHead+"metadata: {name: broken, namespace: team-a}\nspec: {prioritizerPolicy: {mode: Sometimes}}\n")},
 			wantStdout: "team-a/all -c1\n",
-			wantStderr: []string{"Error: no answer for Placement team-a/broken, which would keep its last decisions if this were applied: " +
-				"spec.prioritizerPolicy.mode: Unsupported value: \"Sometimes\"", "correct it in the file"},
+			wantStderr: []string{"Error: Placement team-a/broken would be refused, and is not in the comparison: ValidatingAdmissionPolicy ",
+				"spec.prioritizerPolicy.mode: Unsupported value: \"Sometimes\""},
 		},
 		{
 			reason: "the older API, beside a placement of the same name", wantCode: exitDiffers,

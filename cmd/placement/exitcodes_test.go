@@ -103,6 +103,8 @@ func TestWhatIsPrinted(t *testing.T) {
 		"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: {federation.kubernetes.io/federated: \"true\"}}\n"+
 		configMap("a")+configMap("b")+pod("a")+pod("b")+clusterRequest("a")+clusterRequest("b"))
 	mistake := expect.File(t, filepath.Join(t.TempDir(), "mistake.yaml"), simulatedClusters+"---\n"+diffedHead+"metadata: {nam: p}\nspec: {}\n")
+	refused := expect.File(t, filepath.Join(t.TempDir(), "refused.yaml"), diffedHead+
+		"metadata: {name: r, namespace: team-a}\nspec: {numberOfClusters: -1}\n")
 	added := expect.File(t, filepath.Join(t.TempDir(), "added.yaml"), diffedHead+"metadata: {name: new, namespace: team-a}\nspec: {}\n"+policy)
 	const skipped = "skipped 1 Policy\n"
 	for _, tc := range []struct {
@@ -145,8 +147,15 @@ func TestWhatIsPrinted(t *testing.T) {
 		{"diff --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
 		{"diff --hub " + mistake + " -f " + added, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
 		{"simulate --add --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"simulate -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{"explain team-a/p -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{"federated -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{
+			"diff --hub " + world + " -f " + added + " -f " + refused, exitNotCompared, []string{"team-a/new"},
+			"Placement team-a/r would be refused, and is not in the comparison: ValidatingAdmissionPolicy ",
+		},
 	} {
-		t.Run(strings.NewReplacer(world, "world", mistake, "mistake", added, "added").Replace(tc.line), func(t *testing.T) {
+		t.Run(strings.NewReplacer(world, "world", mistake, "mistake", added, "added", refused, "refused").Replace(tc.line), func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			if code := execute(t.Context(), strings.Fields(tc.line), &stdout, &stderr); code != tc.want {
 				t.Errorf("exit code %d, want %d", code, tc.want)

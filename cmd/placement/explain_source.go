@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -45,7 +46,7 @@ func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*source, 
 
 func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
-		state, err := o.readHub(o.delivered, "--filename", o.files, stdin)
+		state, err := o.readHub(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
 		return &source{files: state, namespace: o.namespace}, err
 	}
 	hub, config, namespace, err := o.connectHub()

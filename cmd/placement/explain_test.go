@@ -25,7 +25,7 @@ spec: {numberOfClusters: 2, predicates: [{clusterName: c1}]}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
-metadata: {name: typo, namespace: team-b}
+metadata: {name: typo, namespace: team-b, uid: older-than-the-policies}
 spec: {prioritizerPolicy: {mode: Sometimes}}
 `
 

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -229,7 +230,7 @@ type federatedSource struct {
 // read reads the state from files, from which there is no source, or from the hub. unread says which rights are missing.
 func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *federatedSource, state *explain.State, unread, err error) {
 	if len(o.files) > 0 {
-		state, err := o.readHub(o.delivered, "--filename", o.files, stdin)
+		state, err := o.readHub(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
 		return nil, state, nil, err
 	}
 	if from, err = o.connectSource(ctx); err != nil {

@@ -43,7 +43,11 @@ type simulated struct {
 
 // read reads the State, and the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
-	given, err := o.reader(o.delivered)
+	role := statefile.Described
+	if o.adding {
+		role = statefile.Applied
+	}
+	given, err := o.reader(role, o.delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +77,14 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 		}
 		in.additions = append(in.additions, added)
 	}
-	return in, nil
+	if !o.adding {
+		return in, nil
+	}
+	hubs := []*explain.State{in.state}
+	for _, added := range in.additions {
+		hubs = append(hubs, added.Hub)
+	}
+	return in, o.review(ctx, given, hubs...)
 }
 
 // readAddition reads what objects are added to.
@@ -103,7 +114,7 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 		return o.readLive(ctx)
 	}
 	if len(o.hub) > 0 {
-		state, err := o.readHub(o.delivered, "--hub", o.hub, stdin)
+		state, err := o.readHub(ctx, statefile.Stored, o.delivered, "--hub", o.hub, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +124,7 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 	if err != nil {
 		return nil, inFiles(err)
 	}
-	return state, o.warnNamespace(state)
+	return state, errors.Join(o.review(ctx, given), o.warnNamespace(state))
 }
 
 // warnNamespace warns of the end of --namespace as a selection if it leaves out objects of files.

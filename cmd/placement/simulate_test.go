@@ -44,7 +44,7 @@ spec: {}
 ---
 apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
-metadata: {name: broken, namespace: team-a}
+metadata: {name: broken, namespace: team-a, uid: older-than-the-policies}
 spec: {prioritizerPolicy: {mode: Sometimes}}
 `
 )
@@ -284,7 +284,7 @@ func TestSimulateEndsWhenItIsInterrupted(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, []string{"simulate", "-f", dir}, &stdout, &stderr)
-	if code == exitOK || stdout.Len() > 0 || !strings.Contains(stderr.String(), "the simulation was interrupted") {
+	if code == exitOK || stdout.Len() > 0 || !strings.Contains(stderr.String(), " was interrupted: context canceled") {
 		t.Errorf("exit code %d, output %q, error %q: want an error that says so alone", code, &stdout, &stderr)
 	}
 }

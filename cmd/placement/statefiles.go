@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -27,9 +29,9 @@ const stdinName = "-"
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// definitions returns the CustomResourceDefinitions that files are validated with. All callers get the same ones and must not change them,
-// because decoding them takes longer than most commands.
-var definitions tools.Definitions = sync.OnceValues(manifests.Definitions)
+// definitions have the CustomResourceDefinitions and admission policies that files are validated with. All callers get the same ones and must not
+// change them, because decoding them takes longer than most commands.
+var definitions = tools.Definitions{CRDs: sync.OnceValues(manifests.Definitions), Policies: admission.Once(manifests.Policies)}
 
 // fileFlags say how files are read.
 type fileFlags struct {
@@ -47,9 +49,11 @@ func (f *fileFlags) addFiles(cmd *cobra.Command) {
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) { f.stderr = cmd.ErrOrStderr() }
 }
 
-// readHub reads the objects of a hub that delivers the kinds from all files that a flag names.
-func (f *fileFlags) readHub(delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader) (*explain.State, error) {
-	reader, err := f.reader(delivered)
+// readHub reads the objects of a hub that delivers the kinds from all files that a flag names: what a hub has stored, or what -f describes.
+func (f *fileFlags) readHub(
+	ctx context.Context, role statefile.Role, delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader,
+) (*explain.State, error) {
+	reader, err := f.reader(role, delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -57,23 +61,35 @@ func (f *fileFlags) readHub(delivered []federation.FederatedKind, flag string, p
 		return nil, err
 	}
 	state, err := reader.State()
-	return state, errors.Join(inFiles(err), f.note(reader.Notes()))
+	if err := errors.Join(inFiles(err), f.note(reader.Notes())); err != nil {
+		return nil, err
+	}
+	return state, f.review(ctx, reader)
+}
+
+// review evaluates the admission policies for the objects of files, which may be applied to hubs.
+func (f *fileFlags) review(ctx context.Context, reader *statefile.Reader, hubs ...*explain.State) error {
+	notes, err := reader.Review(ctx, hubs...)
+	if ctx.Err() != nil {
+		return fmt.Errorf("the files were not checked, because the command was interrupted: %w", ctx.Err())
+	}
+	return errors.Join(inFiles(err), f.note(notes))
 }
 
 // reader returns a reader of the objects of a hub that delivers the kinds.
-func (f *fileFlags) reader(delivered []federation.FederatedKind) (*statefile.Reader, error) {
+func (f *fileFlags) reader(role statefile.Role, delivered []federation.FederatedKind) (*statefile.Reader, error) {
 	namespace, err := f.fileNamespace()
 	if err != nil {
 		return nil, err
 	}
-	reader, err := definitions.Reader(statefile.Namespace{Name: namespace}, delivered)
+	reader, err := definitions.Reader(role, statefile.Namespace{Name: namespace}, delivered)
 	if err == nil {
 		reader.Strict(f.strict)
 	}
 	return reader, err
 }
 
-// note prints what was left out of files.
+// note prints what was left out of files, and what is not checked.
 func (f *fileFlags) note(notes []string) error {
 	for _, note := range notes {
 		if _, err := fmt.Fprintln(f.stderr, note); err != nil {

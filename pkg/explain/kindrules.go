@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -21,15 +20,6 @@ import (
 // admitForPods returns what admission says of a policy, class or Tenant.
 func admitForPods(among *State, live, object api.Object) (field.ErrorList, []string) {
 	return pods.Admit(&among.Pods, live, object)
-}
-
-// admitBinding returns what admission says of a ManagedClusterSetBinding.
-func admitBinding(_ *State, _, object api.Object) (field.ErrorList, []string) {
-	binding, is := object.(*clusterv1beta2.ManagedClusterSetBinding)
-	if !is || binding.Spec.ClusterSet == binding.Name {
-		return nil, nil
-	}
-	return field.ErrorList{field.Invalid(field.NewPath("spec", "clusterSet"), binding.Spec.ClusterSet, "must be the name of the binding")}, nil
 }
 
 // namespacesAlike reports whether policies and classes read the same of two states of a Namespace.

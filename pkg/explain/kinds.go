@@ -62,7 +62,7 @@ func placementKinds() []*Kind {
 		}, func(s *State) *[]*clusterv1alpha1.AddOnPlacementScore { return &s.Scores }),
 		newKind(schema.GroupVersion(clusterv1beta2.GroupVersion), &Kind{
 			Concerns: OfPlacements | OfDelivery, Namespaced: true, Reads: OfPlacements | OfDelivery, Limited: OfPlacements | OfDelivery,
-			InDiff: true, Admit: admitBinding,
+			InDiff: true,
 		}, func(s *State) *[]*clusterv1beta2.ManagedClusterSetBinding { return &s.Bindings }),
 		newKind(rbacv1.SchemeGroupVersion, &Kind{
 			Concerns: OfPlacements, Definition: BuiltIn, NameRule: pathSegment, Check: checkRules,

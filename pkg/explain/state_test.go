@@ -131,7 +131,8 @@ func TestImports(t *testing.T) {
 		"document": {"pkg/scheduling"},
 		"printers": {"pkg/explain/document"},
 		"hubstate/statefile": {
-			"pkg/explain", "pkg/explain/writes", "pkg/inventory", "pkg/placement/api", "pkg/apis/placement/v1alpha1", "pkg/federation",
+			"pkg/explain", "pkg/explain/admission", "pkg/explain/writes", "pkg/inventory", "pkg/placement/api",
+			"pkg/apis/placement/v1alpha1", "pkg/federation",
 		},
 	} {
 		for file, paths := range importsOf(t, dir) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -114,6 +115,6 @@ func NewExplainer(t *testing.T) *answers.Explainer {
 			Settings: tools.Settings{Delivered: federation.DefaultKinds(), Requests: system.DefaultRequests()}, Client: hub, Limited: true,
 			Now: func() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) },
 		},
-		Definitions: sync.OnceValues(manifests.Definitions),
+		Definitions: tools.Definitions{CRDs: sync.OnceValues(manifests.Definitions), Policies: admission.Once(manifests.Policies)},
 	}
 }

@@ -21,7 +21,7 @@ const otherWorkloadsUnread = "what the policies change for workloads that exist 
 // simulateAdded reports where the Pods of the workloads of a Question may run, also with its PodSchedulingPolicies, as placement simulate --add does.
 // The caller may write each of them. What the policies change for other workloads is not in the answer, because the hub lists no workloads.
 func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
-	reader, err := e.Definitions.Reader(statefile.Namespace{Name: question.Namespace}, e.Delivered)
+	reader, err := e.Definitions.Reader(statefile.Applied, statefile.Namespace{Name: question.Namespace}, e.Delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
@@ -43,6 +43,9 @@ func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Questi
 	}
 	hub.Missing = unreadByHub(hub.Missing)
 	added := &tools.Addition{Of: &tools.Pods, Given: given, Hub: &explain.State{Pods: *hub}}
+	if _, err := reader.Review(ctx, added.Hub); err != nil {
+		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
+	}
 	whatIf := tools.WithoutPlacements(metav1.NewTime(e.Now()))
 	refused, err := tools.Pods.Simulate(added, &whatIf, namespace)
 	if err != nil {

@@ -221,7 +221,7 @@ func TestE1aManifestsAreWhatTheQuestionNames(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, _, err := (&Explainer{Definitions: manifests.Definitions}).changesIn(&endpoint.Question{
+			_, _, err := (&Explainer{Definitions: tools.Definitions{CRDs: manifests.Definitions}}).changesIn(&endpoint.Question{
 				Namespace: "a", Objects: []endpoint.Object{placement}, Manifests: tc.manifests,
 			})
 			if len(tc.refused) == 0 {
@@ -239,7 +239,7 @@ func TestE1aManifestsOfAddedKindsAreNamed(t *testing.T) {
 		GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}, Resource: "widgets",
 	}
 	settings := tools.Settings{Delivered: append(federation.DefaultKinds(), widget)}
-	e := &Explainer{Hub: tools.Hub{Settings: settings}, Definitions: manifests.Definitions}
+	e := &Explainer{Hub: tools.Hub{Settings: settings}, Definitions: tools.Definitions{CRDs: manifests.Definitions}}
 	question := &endpoint.Question{
 		Command: endpoint.CommandDiff, Namespace: "a", Manifests: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {namespace: a, name: w}\n",
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -43,6 +44,7 @@ func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (
 	o.Writes.Chosen = writes.Write{
 		Method: writes.Method(question.Write), FieldManager: question.FieldManager, Force: question.ForceConflicts,
 	}
+	o.Writes.Review = admission.NewReviewer(ctx, e.Definitions.Policies)
 	changes, given, err := e.changesIn(question)
 	if err != nil {
 		return nil, &endpoint.AnswerError{Err: err}

@@ -211,9 +211,13 @@ func TestE1aTheHubSimulatesComparesAndReports(t *testing.T) {
 			question: compare(binding+everyPlacement, nil, every), want: []string{"ManagedClusterSetBinding others, which objects does not name"},
 		},
 		{
-			reason: "a binding that names another set", roles: fakehub.RoleEdit + " " + fakehub.RoleBindOthers, code: 200, not: []string{"hidden"},
+			reason: "a binding that names another set", roles: fakehub.RoleEdit + " " + fakehub.RoleBindOthers, code: 200, differs: true,
+			not:      []string{"hidden"},
 			question: compare(strings.Replace(binding, "clusterSet: others", "clusterSet: more", 1)+everyPlacement, nil, every, boundOthers),
-			want:     []string{`spec.clusterSet is "more"`, "correct one of them"},
+			want: []string{
+				"ManagedClusterSetBinding team-a/others would be refused, and is not in the comparison: ValidatingAdmissionPolicy ",
+				"The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet",
+			},
 		},
 		{
 			reason: "a binding alone, for a user who may list nothing that is delivered", roles: fakehub.RoleEdit + " " + fakehub.RoleBindOthers,

@@ -69,7 +69,10 @@ func (o *DiffOptions) Ask(ctx context.Context, hub client.Client, changes *state
 	if err == nil {
 		o.Writes.Asked, err = dryrun.Ask(ctx, hub, manifests, &o.Writes)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return dryrun.Namespaces(ctx, hub, manifests, &o.Writes)
 }
 
 // ReadLive reads the live objects of the files from a hub, which is asked about no writes.
@@ -78,7 +81,10 @@ func (o *DiffOptions) ReadLive(ctx context.Context, hub client.Reader, changes *
 	if err == nil {
 		o.Writes.Asked, err = dryrun.Live(ctx, hub, manifests)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return dryrun.Namespaces(ctx, hub, manifests, &o.Writes)
 }
 
 // Compare compares the hub with what it would do if the files were written. If it is not known how they are, and the results differ, Otherwise has

@@ -114,9 +114,6 @@ func ObjectsToCompare(given *explain.State, delivered []federation.FederatedKind
 	if !about {
 		return "", nil, errNotCompared
 	}
-	if err := checkBindings(given); err != nil {
-		return "", nil, err
-	}
 	objects = append(objects, purposesIn(given)...)
 	if len(namespaces) != 1 {
 		return "", nil, fmt.Errorf("the hub compares the objects of one namespace at a time, and the files have %d", len(namespaces))

@@ -62,7 +62,7 @@ func FileNamespaceEffects(changes *statefile.ChangeReader, w statefile.Writes, g
 
 func effectsOfNamespaces(changes *statefile.ChangeReader, w statefile.Writes, live []*corev1.Namespace) (NamespaceEffects, error) {
 	hub, effects := &explain.State{}, NamespaceEffects{}
-	hub.Federated.Namespaces = live
+	hub.Federated.Namespaces, w.Review = live, nil
 	for _, w.InDoubt = range []writes.Method{writes.ClientSide, writes.ServerSide} {
 		_, applied, err := changes.Apply(hub, &w)
 		if err != nil {

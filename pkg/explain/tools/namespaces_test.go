@@ -51,7 +51,7 @@ func TestEffectsOfNamespaces(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			changes, err := Definitions(manifests.Definitions).ChangeReader(statefile.Namespace{}, nil)
+			changes, err := Definitions{CRDs: manifests.Definitions}.ChangeReader(statefile.Namespace{}, nil)
 			expect.NoError(t, err)
 			changes.Read("file", []byte("apiVersion: v1\nkind: Namespace\nmetadata: "+tc.metadata+"\n"))
 			given, err := changes.State()

@@ -136,17 +136,6 @@ func reportPlacements(o *ReportOptions, state *explain.State, reports *explain.R
 	return nil
 }
 
-// checkBindings returns an error about a binding of files that admission refuses.
-func checkBindings(given *explain.State) error {
-	for _, binding := range given.Bindings {
-		if binding.Spec.ClusterSet != binding.Name {
-			return fmt.Errorf("ManagedClusterSetBinding %s: spec.clusterSet is %q, and must be the name of the binding, or admission "+
-				"refuses it; correct one of them", binding.Name, binding.Spec.ClusterSet)
-		}
-	}
-	return nil
-}
-
 func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	keys := make([]inventory.Key, 0, len(question.Objects))
 	for _, object := range question.Objects {

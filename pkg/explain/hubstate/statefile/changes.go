@@ -3,7 +3,7 @@
 package statefile
 
 import (
-	"cmp"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +21,8 @@ import (
 type ChangeReader struct {
 	reader *Reader
 	types  *writes.Types
+	// reviewed is what the policies said of the objects that were applied last.
+	reviewed reviewNotes
 }
 
 // NewChangeReader returns a ChangeReader that validates by the given definitions.
@@ -58,43 +60,48 @@ func (c *ChangeReader) State() (*explain.State, error) {
 func (c *ChangeReader) Deliver(kinds []federation.FederatedKind) { c.reader.Deliver(kinds) }
 
 // Apply writes the objects of the files to a State: as the API server has answered, and otherwise as it would, by kubectl apply, server-side apply or
-// kubectl replace. It does not modify the given State. Applied.Result.Kept are the spec fields of a live object that the file does not set.
+// kubectl replace, with the admission policies. It does not modify the given State. Applied.Result.Kept are the spec fields of a live object that the
+// file does not set.
 func (c *ChangeReader) Apply(hub *explain.State, w *Writes) (*explain.State, []explain.Applied, error) {
 	given, err := c.State()
 	if err != nil {
 		return nil, nil, err
 	}
-	var (
-		written, refused []explain.Applied
-		failed           error
-	)
-
+	var all []*written
+	for kind, object := range given.Each(everything) {
+		one, err := c.write(w, kind, object, kind.Find(hub, object))
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, one)
+	}
+	if err := c.review(hub, w, all); err != nil {
+		return nil, nil, err
+	}
+	isRefused := func(one *written) bool { return len(one.Result.Refused) > 0 }
+	stored := slices.DeleteFunc(slices.Clone(all), isRefused)
 	after, applied, err := hub.With(func(yield func(*explain.Kind, api.Object) bool) {
-		for kind, object := range given.Each(everything) {
-			var one explain.Applied
-			if one, failed = c.write(w, kind, object, kind.Find(hub, object)); failed != nil {
-				return
-			}
-			if len(one.Result.Refused) > 0 {
-				refused = append(refused, one)
-				continue
-			}
-			written = append(written, one)
-			if !yield(kind, one.To) {
+		for _, one := range stored {
+			if !yield(one.Kind, one.To) {
 				return
 			}
 		}
 	})
-	if failed != nil || err != nil {
-		return nil, nil, cmp.Or(failed, err) //nolint:wrapcheck // Both name the object.
+	if err != nil {
+		return nil, nil, err
 	}
 
 	for i := range applied {
-		one, result := &written[i], &applied[i].Result
+		one, result := stored[i], &applied[i].Result
 		result.By, result.Kept, result.Gone = one.Result.By, one.Result.Kept, one.Result.Gone
 		applied[i].Doubt, applied[i].Offline = one.Doubt, one.Offline
 	}
-	return after, append(applied, refused...), nil
+	for _, one := range all {
+		if isRefused(one) {
+			applied = append(applied, one.Applied)
+		}
+	}
+	return after, applied, nil
 }
 
 // everything are the results that objects of files decide about.

@@ -18,6 +18,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -39,6 +40,10 @@ type Reader struct {
 	namespace        Namespace
 
 	rules *applyRules // nil: every document is read without changes
+
+	policies    *admission.Policies
+	role        Role
+	submissions []submitted // for the policies
 }
 
 // NewReader returns a Reader that validates by the given definitions, which must serve every kind of a State that has a
@@ -175,6 +180,7 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 	}
 	r.kinds[identity] = kind
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
+	r.submit(at, identity, gvk, kind, object)
 
 	if err := r.add(kind, object); err != nil {
 		for _, finding := range decodingFindings(err) {

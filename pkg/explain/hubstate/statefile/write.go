@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -26,6 +29,11 @@ type Writes struct {
 	InDoubt writes.Method
 	// Asked is what the API server has said, by Manifest.Identity. What it was not asked about is merged here.
 	Asked map[string]*Asked
+	// Review evaluates the admission policies for objects about which the API server was not asked; nil evaluates none.
+	Review admission.Reviewer
+	// Namespaces are those of such objects on a live hub, and Unread the names of those that may not be read.
+	Namespaces []*corev1.Namespace
+	Unread     sets.Set[string]
 }
 
 // Asked is what the API server has said of an object of files.
@@ -34,6 +42,16 @@ type Asked struct {
 	Live *unstructured.Unstructured
 	// Answers are those to its writes.
 	Answers map[writes.Method]Answer
+}
+
+// Offline reports whether the API server has not answered to one of the writes.
+func (a *Asked) Offline() bool {
+	for _, answer := range a.Answers {
+		if answer.Offline != "" {
+			return true
+		}
+	}
+	return len(a.Answers) == 0
 }
 
 // Answer is that of the API server to a write that it has not stored. One field is set.
@@ -129,10 +147,19 @@ func (m *Manifest) Patch(live *unstructured.Unstructured) (types.PatchType, []by
 	return patchType, patch, nil
 }
 
+// written is what a write makes of an object.
+type written struct {
+	explain.Applied
+
+	// live is the object before; nil if there was none. asked reports that the API server has said what it makes of the write.
+	live  api.Object
+	asked bool
+}
+
 // write returns what a write makes of an object of the files; live is nil if there is none. The errors of a write that is refused are in Result.
-func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Object) (explain.Applied, error) {
+func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Object) (*written, error) {
 	identity := identityOf(kind.GroupVersionKind, object)
-	one := explain.Applied{Kind: kind, To: object}
+	one := &written{Applied: explain.Applied{Kind: kind, To: object}, live: live}
 	one.Result.Object, one.Result.New = kind.Name(object), live == nil
 	write, asked := writes.Write{Method: writes.ClientSide}, &Asked{}
 	if w != nil {
@@ -153,15 +180,15 @@ func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Obj
 	}
 
 	answer := asked.Answers[write.Method]
-	one.Offline = answer.Offline
+	one.Offline, one.asked = answer.Offline, answer.Refused != "" || answer.Object != nil
 	var err error
 	switch {
 	case answer.Refused != "":
 		one.Result.Refused = []string{answer.Refused}
 	case answer.Object != nil:
-		err = c.take(&one, asked.Live, answer.Object)
+		err = c.take(&one.Applied, asked.Live, answer.Object)
 	case live != nil:
-		err = c.mergeInto(&one, write, live, asked.Live)
+		err = c.mergeInto(&one.Applied, write, live, asked.Live)
 	case write.Method == writes.Replace:
 		one.Result.Refused = []string{"it does not exist, and kubectl replace creates nothing; leave --replace out"}
 	}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package statefile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+// Role is what the objects of files are to a hub.
+type Role int
+
+const (
+	// Stored objects are what a hub has, which has admitted them.
+	Stored Role = iota
+	// Described objects are those of a hub that need not exist. Objects with a metadata.uid are Stored, and the others would be created.
+	Described
+	// Applied objects are written to a hub: created, or updated if it has them.
+	Applied
+)
+
+// submitted is an object that policies are evaluated for.
+type submitted struct {
+	kind *explain.Kind
+	// object has the defaults, and at is where it was given, without a message.
+	object *unstructured.Unstructured
+	at     Problem
+}
+
+// Enforce has Review evaluate policies for the objects of the following files, which have a role. By default all are Stored.
+func (r *Reader) Enforce(policies *admission.Policies, role Role) {
+	r.policies, r.role = policies, role
+}
+
+// submit keeps an object for Review.
+func (r *Reader) submit(at position, identity string, gvk schema.GroupVersionKind, kind *explain.Kind, fields map[string]any) {
+	object := &unstructured.Unstructured{Object: fields}
+	if r.role == Stored || r.role == Described && object.GetUID() != "" || !r.policies.Concern(gvk) {
+		return
+	}
+	r.submissions = append(r.submissions, submitted{kind: kind, object: object.DeepCopy(), at: at.problem(identity, "", "")})
+}
+
+// Review evaluates the policies for the objects of the files, of which Applied ones update those of the same name that one of the hubs has. It
+// returns the warnings and what was not evaluated, one line each, and an *InputError about the objects that are refused.
+func (r *Reader) Review(ctx context.Context, hubs ...*explain.State) (notes []string, err error) {
+	if len(r.submissions) == 0 {
+		return nil, nil
+	}
+	requests := make([]admission.Request, len(r.submissions))
+	for i, one := range r.submissions {
+		requests[i].Object = one.object
+		for _, hub := range hubs {
+			if requests[i].Old != nil {
+				break
+			}
+			if requests[i].Old, err = one.liveOn(hub); err != nil {
+				return nil, err
+			}
+		}
+	}
+	answers, err := r.policies.ReviewAll(ctx, worldOf(append(hubs, &r.state), nil), 0, requests)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		problems []Problem
+		all      reviewNotes
+	)
+	for i, answer := range answers {
+		problem := r.submissions[i].at
+		for _, warning := range answer.Warnings {
+			problem.Message = warning
+			all.Warnings = append(all.Warnings, problem.String())
+		}
+		if answer.Refusal != "" {
+			problem.Message = answer.Refusal
+			problems = append(problems, problem)
+		}
+		if r.role == Applied { // Somebody had the rights for Described ones.
+			all.add(&answer)
+		}
+	}
+	if len(problems) > 0 {
+		err = &InputError{Problems: problems}
+	}
+	return all.notes(), err
+}
+
+// review evaluates the policies for the objects of which the API server has not said what it would store. Refusals are in Result.
+func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) error {
+	left := slices.DeleteFunc(slices.Clone(all), func(one *written) bool { return one.asked || len(one.Result.Refused) > 0 })
+	if w == nil || w.Review == nil || len(left) == 0 {
+		return nil
+	}
+	live, after := &explain.State{}, &explain.State{}
+	live.Pods.Namespaces = w.Namespaces
+	for _, one := range all {
+		switch object := one.To.(type) {
+		case *corev1.Namespace:
+			after.Pods.Namespaces = append(after.Pods.Namespaces, object)
+		case *unstructured.Unstructured:
+			after.Federated.Objects = append(after.Federated.Objects, object)
+		}
+	}
+	requests := make([]admission.Request, len(left))
+	for i, one := range left {
+		var err error
+		if requests[i], err = one.request(); err != nil {
+			return err
+		}
+	}
+	answers, err := w.Review(worldOf([]*explain.State{live, hub, after}, w.Unread), hub.Workers, requests)
+	if err != nil {
+		return err
+	}
+	c.reviewed = reviewNotes{}
+	for i, answer := range answers {
+		result := &left[i].Result
+		for _, warning := range answer.Warnings {
+			c.reviewed.Warnings = append(c.reviewed.Warnings, result.Object+": "+warning)
+		}
+		if answer.Refusal != "" {
+			result.Refused = []string{answer.Refusal}
+		}
+		c.reviewed.add(&answer)
+	}
+	return nil
+}
+
+// request returns the request of a write.
+func (w *written) request() (request admission.Request, err error) {
+	gvk := w.Kind.GroupVersionKind
+	if untyped, is := w.To.(*unstructured.Unstructured); is {
+		gvk = untyped.GroupVersionKind()
+	}
+	if request.Object, err = asSent(gvk, w.To); err == nil {
+		request.Old, err = asSent(gvk, w.live)
+	}
+	return request, err
+}
+
+// ReviewNotes returns the warnings of the policies about the objects that were applied last, and what was not evaluated, one line each.
+func (c *ChangeReader) ReviewNotes() []string { return c.reviewed.notes() }
+
+// liveOn returns the object of a hub; nil if the hub has none.
+func (s *submitted) liveOn(hub *explain.State) (*unstructured.Unstructured, error) {
+	object, err := s.kind.Decode(s.object.DeepCopy().Object)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.at.Object, err)
+	}
+	return asSent(s.object.GroupVersionKind(), s.kind.Find(hub, object))
+}
+
+// asSent returns an object of a State as an API server reads it; nil if there is none.
+func asSent(gvk schema.GroupVersionKind, object api.Object) (*unstructured.Unstructured, error) {
+	if object == nil {
+		return nil, nil
+	}
+	fields, err := fieldsOf(object)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", gvk.Kind, object.GetName(), err)
+	}
+	dropNulls(fields)
+	untyped := &unstructured.Unstructured{Object: fields}
+	untyped.SetGroupVersionKind(gvk)
+	return untyped, nil
+}
+
+// worldOf returns what policies read of hubs, of which later ones replace the objects of those before.
+func worldOf(hubs []*explain.State, unread sets.Set[string]) *admission.World {
+	var (
+		namespaces []*corev1.Namespace
+		objects    []*unstructured.Unstructured
+	)
+	for _, hub := range hubs {
+		namespaces = slices.Concat(namespaces, hub.Pods.Namespaces, hub.Federated.Namespaces)
+		objects = slices.Concat(objects, hub.Federated.Objects)
+	}
+	return admission.NewWorld(namespaces, objects, unread)
+}
+
+// reviewNotes are what the policies say of several objects, without refusals.
+type reviewNotes admission.Answer
+
+// add adds the policies of an answer that were not evaluated, or not for every user.
+func (r *reviewNotes) add(answer *admission.Answer) {
+	r.Rights = append(r.Rights, answer.Rights...)
+	r.Unread = append(r.Unread, answer.Unread...)
+}
+
+// notes returns the warnings, and a line for each reason for which policies were not evaluated.
+func (r *reviewNotes) notes() []string {
+	notes := make([]string, 0, len(r.Warnings)+2) //nolint:mnd // Those below.
+	for _, warning := range r.Warnings {
+		notes = append(notes, "Warning: "+warning)
+	}
+	for _, left := range []struct {
+		text     string
+		policies []string
+	}{
+		{"not evaluated: the rights for which admission policies ask: ", r.Rights},
+		{"not evaluated, because Namespaces may not be read: admission policies: ", r.Unread},
+	} {
+		slices.Sort(left.policies)
+		if len(left.policies) > 0 {
+			notes = append(notes, left.text+strings.Join(slices.Compact(left.policies), ", "))
+		}
+	}
+	return notes
+}
