@@ -30,16 +30,26 @@ import (
 // longestMessage is how long a message of a policy may be for the API server to show it.
 const longestMessage = 5 << 10
 
-// tryOut asks the API server whether it would create an object, which is not made.
-func tryOut(ctx context.Context, object client.Object) error {
+// ask asks the API server whether it would create an object, which is not made.
+func ask(ctx context.Context, object client.Object) error {
 	return client.NewDryRunClient(suite.Client).Create(ctx, object)
+}
+
+// tryOut asks the API server once its policies are in force. Files with the object get the same answer.
+func tryOut(ctx context.Context, object client.Object) error {
+	GinkgoHelper()
+	given, ok := object.DeepCopyObject().(client.Object) // The answer replaces the object.
+	Expect(ok).To(BeTrue())
+	err := ask(ctx, object)
+	agreeOnCreation(ctx, given, err)
+	return err
 }
 
 // inForce waits until the API server has taken up the policies that deny.
 func inForce(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
 	for _, spec := range []string{"{numberOfClusters: -1}", "{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 3000000000}}}"} {
-		Eventually(func() error { return tryOut(ctx, written(f, "p", spec)) }).WithContext(ctx).WithTimeout(suite.Timeout).ShouldNot(Succeed())
+		Eventually(func() error { return ask(ctx, written(f, "p", spec)) }).WithContext(ctx).WithTimeout(suite.Timeout).ShouldNot(Succeed())
 	}
 }
 

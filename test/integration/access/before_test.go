@@ -28,8 +28,8 @@ func withoutPolicies(ctx context.Context, f *suite.Fixture, do func()) {
 
 	DeferCleanup(func(ctx SpecContext) { Expect(manifests.Install(ctx, suite.ControlPlane.AdminConfig())).To(Succeed()) })
 	Eventually(func(g Gomega) {
-		g.Expect(tryOut(ctx, newBinding(f, "a", "b"))).To(Succeed())
-		g.Expect(tryOut(ctx, newCluster(f, "not.a-namespace", ""))).To(Succeed())
+		g.Expect(ask(ctx, newBinding(f, "a", "b"))).To(Succeed())
+		g.Expect(ask(ctx, newCluster(f, "not.a-namespace", ""))).To(Succeed())
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 	do()

@@ -112,14 +112,15 @@ var _ = Describe("The limits of a placement", func() {
 		placement := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
 		placement.Spec.Predicates = []placementv1alpha1.ClusterPredicate{{}, {LabelSelector: metav1.LabelSelector{MatchExpressions: many(98)}}}
 		placement.Spec.Predicates[1].ClaimSelector.MatchClaims = map[string]string{"a": "b", "c": "d"}
-		Eventually(func() error { return tryOut(ctx, placement) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Eventually(func() error { return ask(ctx, placement) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		placement.Spec.NumberOfClusters = ptr.To[int32](1)
 		spoil(&placement.Spec.Predicates[1])
 
 		found := api.V1alpha1.Read(placement).Request(selector.NewCompiler()).Errors
 		Expect(found).To(HaveLen(1))
-		Eventually(func() error { return tryOut(ctx, placement) }).WithContext(ctx).WithTimeout(suite.Timeout).
+		Eventually(func() error { return ask(ctx, placement) }).WithContext(ctx).WithTimeout(suite.Timeout).
 			Should(MatchError(ContainSubstring(found[0].Error())))
+		Expect(tryOut(ctx, placement)).NotTo(Succeed())
 	},
 		Entry("requirements", func(p *placementv1alpha1.ClusterPredicate) { p.ClaimSelector.MatchClaims["e"] = "f" }),
 		Entry("values of a label", func(p *placementv1alpha1.ClusterPredicate) {

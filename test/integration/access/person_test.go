@@ -83,9 +83,14 @@ func (p *person) subject() rbacv1.Subject {
 	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: p.user}
 }
 
-// tries asks the API server whether the person could create an object.
+// tries asks the API server whether the person could create an object. Files with the object get the same answer, but for lack of a right.
 func (p *person) tries(ctx context.Context, object client.Object) error {
-	return client.NewDryRunClient(p).Create(ctx, object)
+	GinkgoHelper()
+	given, ok := object.DeepCopyObject().(client.Object) // The answer replaces the object.
+	Expect(ok).To(BeTrue())
+	err := client.NewDryRunClient(p).Create(ctx, object)
+	agreeOnCreation(ctx, given, err)
+	return err
 }
 
 // changes asks the API server whether the person could change an object as it is now, and again when the hub was faster.
@@ -98,8 +103,14 @@ func changes[T any, P interface {
 		if err := suite.Client.Get(ctx, client.ObjectKeyFromObject(object), fresh); err != nil {
 			return fmt.Errorf("reading what is to be changed: %w", err)
 		}
+		old, ok := fresh.DeepCopyObject().(P)
+		if !ok {
+			return fmt.Errorf("%T is no object", fresh)
+		}
 		change(fresh)
+		given, _ := fresh.DeepCopyObject().(P)
 		if err := client.NewDryRunClient(p).Update(ctx, fresh); !apierrors.IsConflict(err) {
+			agreeOnUpdate(ctx, old, given, err)
 			return err
 		}
 	}
@@ -191,8 +202,8 @@ func newCluster(f *suite.Fixture, short, set string, edits ...func(*clusterv1.Ma
 // accessInForce waits until the API server has taken up the policies about bindings and clusters.
 func accessInForce(ctx context.Context, f *suite.Fixture) {
 	GinkgoHelper()
-	Eventually(func() error { return tryOut(ctx, newBinding(f, "a", "b")) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(beInvalid(mustMatch))
-	Eventually(func() error { return tryOut(ctx, newCluster(f, "not.a-namespace", "")) }).WithContext(ctx).WithTimeout(suite.Timeout).
+	Eventually(func() error { return ask(ctx, newBinding(f, "a", "b")) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(beInvalid(mustMatch))
+	Eventually(func() error { return ask(ctx, newCluster(f, "not.a-namespace", "")) }).WithContext(ctx).WithTimeout(suite.Timeout).
 		Should(beInvalid("metadata.name format is not correct: "))
 }
 

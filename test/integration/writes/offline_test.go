@@ -4,7 +4,9 @@ package writes
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/dryrun"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -31,7 +34,10 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 	const namespace = "writes-offline"
 	const dropped = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
 		"metadata: {name: p, namespace: " + namespace + "}\nspec: {numberOfClusters: 1}\n"
-	var placement map[string]any
+	var (
+		placement map[string]any
+		notes     []string // of the policies, about the objects that were applied last
+	)
 
 	BeforeAll(func(ctx SpecContext) {
 		Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
@@ -39,10 +45,13 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 		newKubectl(ctx)([]any{placement}, true, "apply", "--server-side")
 	})
 
-	// user returns a client of a user who may list all, and do more with Placements.
+	// user returns a client of a user who may list all, and do more with Placements. One whose name begins with "reader" may get Namespaces.
 	user := func(ctx context.Context, name string, verbs ...string) client.Client {
 		for role, rule := range map[string]rbacv1.PolicyRule{
-			name + "-reads":      {APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
+			name + "-reads": {APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}},
+			name + "-namespaces": {APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: map[bool][]string{
+				true: {"get"}, false: {"list"},
+			}[strings.HasPrefix(name, "reader")]},
 			name + "-placements": {APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"placements"}, Verbs: verbs},
 		} {
 			Expect(suite.Client.Create(ctx, &rbacv1.ClusterRole{
@@ -60,7 +69,7 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 		Expect(err).NotTo(HaveOccurred())
 		return made
 	}
-	// applied asks about a file, and returns what becomes of its first Placement.
+	// applied asks about a file, and returns what becomes of its Placement.
 	applied := func(ctx context.Context, hub client.Client, file string, how statefile.Writes) explain.Applied {
 		GinkgoHelper()
 		definitions, err := manifests.Definitions()
@@ -74,10 +83,13 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 		Expect(err).NotTo(HaveOccurred())
 		how.Asked, err = dryrun.Ask(ctx, hub, objects, &how)
 		Expect(err).NotTo(HaveOccurred())
+		Expect(dryrun.Namespaces(ctx, hub, objects, &how)).To(Succeed())
 		_, all, err := changes.Apply(state, &how)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(all).NotTo(BeEmpty())
-		return all[0]
+		at := slices.IndexFunc(all, func(one explain.Applied) bool { return one.Kind.Kind == "Placement" })
+		Expect(at).NotTo(Equal(-1))
+		notes = changes.ReviewNotes()
+		return all[at]
 	}
 
 	It("is asked about the others", func(ctx SpecContext) {
@@ -108,6 +120,40 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 
 		one = applied(ctx, suite.Client, strings.ReplaceAll(dropped, namespace, "writes-never"), statefile.Writes{})
 		Expect(one.Result.Refused).To(ConsistOf(ContainSubstring(`namespaces "writes-never" not found`)))
+	})
+
+	It("is judged by the policies that the command brings, with the Namespaces of the hub", func(ctx SpecContext) {
+		const exempt = "writes-exempt"
+		Expect(suite.Client.Create(ctx, &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: exempt, Labels: map[string]string{suite.AdmissionLabel: "off"}},
+		})).To(Succeed())
+		how := statefile.Writes{Review: admission.NewReviewer(ctx, admission.Once(manifests.Policies))}
+		wrong := strings.Replace(dropped, "1}", "-1}", 1)
+		inExempt := strings.ReplaceAll(wrong, namespace, exempt)
+		inNew := strings.ReplaceAll(wrong, namespace, "writes-new") + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: writes-new"
+		denied := ContainSubstring("denied request: spec.numberOfClusters: Invalid value: -1: must be 0 or more")
+
+		reader := user(ctx, "reader", "list")
+		Expect(applied(ctx, reader, wrong, how).Result.Refused).To(ConsistOf(denied))
+		Expect(applied(ctx, reader, inExempt, how).Result.Refused).To(BeEmpty())
+		Expect(notes).To(BeEmpty())
+
+		By("leaving out those that read the labels of a Namespace that may not be read")
+		Expect(applied(ctx, user(ctx, "stranger", "list"), wrong, how).Result.Refused).To(BeEmpty())
+		Expect(notes).To(ConsistOf("not evaluated, because Namespaces may not be read: admission policies: " +
+			"open-cluster-management-placement-hub-placements, open-cluster-management-placement-hub-vocabulary"))
+
+		By("with a Namespace that does not exist yet")
+		Expect(applied(ctx, suite.Client, inNew+"}\n", how).Result.Refused).To(ConsistOf(denied))
+		Expect(applied(ctx, suite.Client, inNew+", labels: {"+suite.AdmissionLabel+": 'off'}}\n", how).Result.Refused).To(BeEmpty())
+
+		By("leaving what the API server answers to it")
+		Eventually(ctx, func() []string { return applied(ctx, suite.Client, wrong, how).Result.Refused }).Should(ConsistOf(denied))
+		Expect(applied(ctx, suite.Client, inExempt, how).Result.Refused).To(BeEmpty())
+		how.Review = func(*admission.World, int, []admission.Request) ([]admission.Answer, error) {
+			return nil, errors.New("they are not needed")
+		}
+		Expect(applied(ctx, suite.Client, inExempt, how).Result.Refused).To(BeEmpty())
 	})
 
 	It("shows conflicts as kubectl does", func(ctx SpecContext) {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
@@ -117,7 +118,7 @@ func expectForesight(ctx SpecContext, w *writer) {
 	given, err := changes.State()
 	Expect(err).NotTo(HaveOccurred())
 	o := &tools.DiffOptions{Settings: tools.Settings{Delivered: federation.DefaultKinds()}}
-	o.Writes.Chosen = w.chosen
+	o.Writes.Chosen, o.Writes.Review = w.chosen, admission.NewReviewer(ctx, admission.Once(manifests.Policies))
 	hub := readState(ctx, o, given)
 	Expect(o.ReadLive(ctx, suite.Client, changes)).To(Succeed())
 	offline, offlineApplied, err := changes.Apply(hub, &o.Writes)
