@@ -50,7 +50,8 @@ The report compares:
 How the files are written is what the managedFields of each live object say: by the server-side apply of kubectl, Argo CD,
 Helm or Flux with its field manager, or by client-side kubectl apply. --server-side, --server-side=false and --replace say
 it for all. The API server of a hub is asked with dryRun=All, so that defaults, admission and conflicts are its own. What
-the user may not get and write is merged by the command, as with --hub, and a note says so. If it is not known how an
+the user may not get and write is merged by the command, as with --hub, with the admission policies that the hub ships,
+and a note says so. If it is not known how an
 object is written, and the results differ, the report has both; files must have managedFields for that (kubectl get
 --show-managed-fields).
 

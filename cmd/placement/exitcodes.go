@@ -31,7 +31,7 @@ type exitCode struct {
 var exitCodes = []exitCode{
 	{
 		exitOK, "everything was done and read, whatever the result says", "no difference",
-		"the result", "warnings, and what was left out of files",
+		"the result", "warnings, and what was left out of files or not evaluated",
 	},
 	{
 		exitFailure, "a failure: an object that does not exist, a right that is missing, a hub that does not respond; what could be read is printed",

@@ -40,9 +40,10 @@ metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
 them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
-permit are mistakes, and defaults are set. Objects of kinds that the hub does not read, such as a Policy or an
-ApplicationSet, are skipped and counted on stderr, and refused with --strict; a misspelt kind, version or group is a
-mistake. The command ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a provider offers is in the status
+permit are mistakes, and defaults are set. So is what the admission policies of the hub deny, for all objects that are
+added, and for those of a hub in files that have no metadata.uid. Objects of kinds that the hub does not read, such as a
+Policy or an ApplicationSet, are skipped and counted on stderr, and refused with --strict; a misspelt kind, version or
+group is a mistake. The command ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a provider offers is in the status
 of its ClusterProvider) and CustomResourceDefinitions.
 
 Assumptions about files:
