@@ -37,7 +37,8 @@
 //
 //   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, with the
 //     messages of the hub; those of "readable" deny what would make objects unreadable for Go; "vocabulary" warns of names that
-//     nothing has yet, and "affected" of changes of sets and bindings that Placements use. "bindings" and "clusters" ask the authorizer who may bind a set, move a cluster and accept one.
+//     nothing has yet, and "affected" of changes of sets and bindings that Placements use. "bindings" and "clusters" ask the
+//     authorizer who may bind a set, move a cluster and accept one.
 //
 //   - rbac/managedcluster-defaults: what the controller "managedcluster-defaults" needs in addition.
 //

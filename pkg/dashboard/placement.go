@@ -75,7 +75,7 @@ func placementOf(v *visit) (named, error) {
 // readable returns an error if the caller may not read the Placement. One that does not exist may be read.
 func (n named) readable(ctx context.Context, v *visit) error {
 	err := v.reader().Get(ctx, client.ObjectKey{Namespace: n.namespace, Name: n.name}, n.adapter.Empty())
-	return client.IgnoreNotFound(err) //nolint:wrapcheck // The status code of the response depends on its type.
+	return client.IgnoreNotFound(err)
 }
 
 // question returns a question about the Placement.

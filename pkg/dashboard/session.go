@@ -95,7 +95,7 @@ func (g *LocalGate) enter(w http.ResponseWriter, request *http.Request) bool {
 		//nolint:gosec // Pages on loopback have no TLS.
 		http.SetCookie(w, &http.Cookie{Name: localCookie, Value: g.session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	}
-	http.Redirect(w, request, ownPath(&url.URL{Path: request.URL.Path}), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
+	http.Redirect(w, request, ownPath(&url.URL{Path: request.URL.Path}), http.StatusSeeOther)
 	return false
 }
 

@@ -122,7 +122,7 @@ func comparedClaim(claim ast.NavigableExpr) (string, bool) {
 	case claim.Kind() == ast.CallKind && claim.AsCall().FunctionName() == operators.Index:
 		macro = claim.Children()[0]
 	case claim.Kind() == ast.IdentKind:
-		for is := true; is && !(macro.Kind() == ast.ComprehensionKind && macro.AsComprehension().IterVar() == claim.AsIdent()); {
+		for is := true; is && (macro.Kind() != ast.ComprehensionKind || macro.AsComprehension().IterVar() != claim.AsIdent()); {
 			macro, is = macro.Parent()
 		}
 	default:

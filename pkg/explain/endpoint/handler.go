@@ -19,7 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
-	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 // timeout bounds a request, with reading, reviews, waiting and the evaluation.

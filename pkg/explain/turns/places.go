@@ -11,8 +11,8 @@ import (
 // ErrPlaceTaken is the cause with which the context of a place ends that another tenant has got.
 var ErrPlaceTaken = errors.New("another tenant, who has fewer, has got the place")
 
-// Places are a number of places for all tenants, for as long as each takes: event streams, or open requests. A tenant below its fair share finds one
-// although all are taken: that of the tenant who has most is taken away. Places is safe for concurrent use.
+// Places are a number of places for all tenants, for as long as each takes: event streams, or open requests. A tenant below its fair share
+// finds one although all are taken: that of the tenant who has most is taken away. Places is safe for concurrent use.
 type Places struct {
 	total int
 
@@ -26,8 +26,8 @@ type place struct{ end context.CancelCauseFunc }
 // NewPlaces returns so many free places, from 1.
 func NewPlaces(total int) *Places { return &Places{total: total, of: map[Tenant][]*place{}} }
 
-// Enter takes a place; false if there is none for the tenant. The context ends with the cause ErrPlaceTaken when the place is taken away. The caller
-// leaves it.
+// Enter takes a place; false if there is none for the tenant. The context ends with the cause ErrPlaceTaken when the place is taken away.
+// The caller leaves it.
 func (p *Places) Enter(ctx context.Context, tenant Tenant) (inside context.Context, leave func(), entered bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,8 +41,8 @@ func (p *Places) Enter(ctx context.Context, tenant Tenant) (inside context.Conte
 	return inside, func() { p.leave(tenant, own) }, true
 }
 
-// evict takes the newest place away from the tenant who has most, if that one has at least two more than the tenant: the other way around it would begin
-// again.
+// evict takes the newest place away from the tenant who has most, if that one has at least two more than the tenant: the other way around
+// it would begin again.
 func (p *Places) evict(tenant Tenant) bool {
 	var most Tenant
 	for other, places := range p.of {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// Tenant is whom a limit counts: the accounts of a namespace together, and every other user by name (docs/spec/trust.md R9). Whoever may create accounts
-// in a namespace gets no more by having many.
+// Tenant is whom a limit counts: the accounts of a namespace together, and every other user by name (docs/spec/trust.md R9). Whoever may
+// create accounts in a namespace gets no more by having many.
 type Tenant string
 
 // TenantOf returns the tenant of a user.

@@ -63,7 +63,8 @@ func (r *reviewed) unknownKeys() []string {
 	values := r.after.UnknownValues()
 	for _, value := range values[:min(len(values), maxNamed)] {
 		warnings = append(warnings, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%s)? "+
-			"Correct the value, or label the clusters", federation.SelectorAnnotation, value.Key, value.Value, value.Similar, count(value.Clusters, "cluster")))
+			"Correct the value, or label the clusters", federation.SelectorAnnotation, value.Key, value.Value, value.Similar,
+			count(value.Clusters, "cluster")))
 	}
 	return warnings
 }

@@ -35,8 +35,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/extracache"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
-	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver/certificates"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 // Names of the objects that the controller writes or expects.

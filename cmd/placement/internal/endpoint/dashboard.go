@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 // The ConfigMap in which API servers publish who signs the certificates of their clients.
@@ -132,7 +132,8 @@ func (p *Pages) Close() error {
 // PageServer returns a server of pages for people. A response has no time limit, because event streams have none; each write of them has.
 func PageServer(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: slowclients.Handler(handler), MaxHeaderBytes: 64 << 10, IdleTimeout: 90 * time.Second, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: slowclients.Handler(handler), MaxHeaderBytes: 64 << 10,
+		IdleTimeout: 90 * time.Second, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("dashboard").V(4)), slog.LevelInfo),
 	}
 }

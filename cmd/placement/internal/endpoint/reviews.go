@@ -18,8 +18,8 @@ import (
 
 // Reviews of tokens that the hub has not seen are bounded, because whoever reaches a port of the hub can send any (docs/spec/trust.md R9).
 const (
-	// newTokens and newTokensAtOnce bound the reviews of unknown tokens in a second and at a time. Requests from one address get the part addressShare
-	// of that for long, and newTokens at once.
+	// newTokens and newTokensAtOnce bound the reviews of unknown tokens in a second and at a time. Requests from one address get the part
+	// addressShare of that for long, and newTokens at once.
 	newTokens       = 20
 	newTokensAtOnce = 8
 	addressShare    = 10

@@ -28,8 +28,8 @@ func (r *reviewed) AuthenticateRequest(request *http.Request) (*authenticator.Re
 	return &authenticator.Response{User: &user.DefaultInfo{Name: token}}, true, nil
 }
 
-// docs/spec/trust.md T23: ten thousand invented tokens in ten seconds are reviewed twenty times a second, those from one address twice, and known tokens
-// and those from other addresses are accepted meanwhile.
+// docs/spec/trust.md T23: ten thousand invented tokens in ten seconds are reviewed twenty times a second, those from one address twice, and
+// known tokens and those from other addresses are accepted meanwhile.
 func TestT23InventedTokensAreReviewedSeldom(t *testing.T) {
 	for _, tc := range []struct {
 		reason    string
@@ -87,7 +87,9 @@ func TestT23InventedTokensAreReviewedSeldom(t *testing.T) {
 func TestT23WhatIsNoTokenIsNotReviewed(t *testing.T) {
 	all := &reviewed{}
 	bounded := boundedReviews{NewReviewBounds(), all}
-	for _, header := range []string{"Bearer ", "Bearer good token", "Bearer good\ttoken", "Bearer goodé", "Bearer good" + strings.Repeat("x", maxTokenBytes)} {
+	for _, header := range []string{
+		"Bearer ", "Bearer good token", "Bearer good\ttoken", "Bearer goodé", "Bearer good" + strings.Repeat("x", maxTokenBytes),
+	} {
 		_, accepted, err := bounded.AuthenticateRequest(&http.Request{Header: http.Header{"Authorization": {header}}})
 		if accepted || err != nil || all.count > 0 {
 			t.Errorf("%.20q: accepted %v, error %v, %d reviews", header, accepted, err, all.count)

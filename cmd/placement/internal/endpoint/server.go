@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/placement-hub/placement-hub/pkg/hub/slowclients"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 // Server is the HTTPS port of the process: probes for everybody, any other path for authorized callers. It listens from New on and serves

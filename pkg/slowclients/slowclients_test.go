@@ -105,7 +105,7 @@ func TestSlowBodies(t *testing.T) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		_, _ = w.Write(text) //nolint:gosec // It is no page.
+		_, _ = w.Write(text)
 	}))
 	defer server.Close()
 	connection, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())

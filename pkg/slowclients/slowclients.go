@@ -41,7 +41,7 @@ func (w *writer) begin() {
 	}
 	w.begun = true
 	// A writer without deadlines is none of a server.
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime)) //nolint:errcheck // See above.
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime))
 }
 
 // SetWriteDeadline is for http.ResponseController: the deadline of the handler counts.
