@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package slowclients bounds what clients cost that do not take their responses, or send their requests slowly. All servers of the hub use it.
 package slowclients
 
 import (
