@@ -172,7 +172,7 @@ var _ = Describe("The roles for people", func() {
 		for resource, verbs := range map[string]string{
 			"managedclusters": "get list watch", "managedclustersets": "get list watch", "managedclustersetbindings": "get list watch",
 			"addonplacementscores": "get list watch", "placementdecisions": "get list watch",
-			"managedclustersets/bind": "", "managedclustersets/join": "", "placements": "",
+			"managedclustersets/bind": "", "managedclustersets/join": "", "placements": "get list watch",
 		} {
 			Expect(verbsOf(ctx, viewer.user, "", clusterGroup+"/"+resource)).To(Equal(verbs), resource)
 		}

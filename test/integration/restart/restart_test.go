@@ -54,6 +54,8 @@ var _ = Describe("A restart", func() {
 		f.AwaitNoOtherDecisions(ctx)
 		suite.ExpectVocabulary(ctx)
 		probe := suite.NewFixture(ctx)
+		probe.Placement(ctx, "probe", clusterv1beta1.PlacementSpec{})
+		probe.ExpectSelected(ctx, "probe", suite.NoBindings)
 		elsewhere := func(g Gomega) []string {
 			return suite.HubWrites(g, func(namespace string) bool { return namespace != probe.Namespace })
 		}
@@ -62,7 +64,7 @@ var _ = Describe("A restart", func() {
 		suite.StopHub()
 
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
-		probe.Placement(ctx, "probe", clusterv1beta1.PlacementSpec{})
+		probe.EditPlacement(ctx, "probe", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](1) })
 		probe.ExpectSelected(ctx, "probe", suite.NoBindings)
 		Expect(f.AwaitIdle(ctx).Evaluations).To(BeNumerically(">=", evaluations+12), "every placement was evaluated again")
 		Consistently(elsewhere).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(before))
