@@ -108,10 +108,15 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	if err := stream.send("retry: %d\n\n", retryMilliseconds); err != nil {
 		return
 	}
-	err = s.follow(request.WithContext(inside), shown, stream)
+	s.followInside(inside, request, shown, stream)
+}
+
+// followInside follows changes until the browser leaves, or the stream has lost its place.
+func (s *Server) followInside(inside context.Context, request *http.Request, shown *url.URL, into *stream) {
+	err := s.follow(request.WithContext(inside), shown, into)
 	if errors.Is(context.Cause(inside), turns.ErrPlaceTaken) && request.Context().Err() == nil {
 		told := problem{code: http.StatusServiceUnavailable, text: "you have most of the pages that follow changes, and others need some; reload it"}
-		err = errors.Join(err, stream.end(&told))
+		err = errors.Join(err, into.end(&told))
 	}
 	if err != nil && request.Context().Err() == nil {
 		klog.FromContext(request.Context()).V(4).Info("A page follows no more changes", "page", shown.Path, "err", err)

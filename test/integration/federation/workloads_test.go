@@ -62,7 +62,7 @@ var _ = Describe("the replicas of a workload", func() {
 			map[string]int32{"eu1": 9, "eu2": 0}, map[string]int32{"eu1": 4, "eu2": 3}),
 	)
 
-	It("federated-selector 3.1.6: which no cluster gets are in an Event and the report, and each cluster without has its cause", func(ctx SpecContext) {
+	It("federated-selector 3.1.6: which no cluster gets are in an Event and the report, each cluster without has its cause", func(ctx SpecContext) {
 		s := newScene(ctx)
 		annotations := selecting(inEurope)
 		annotations[federation.DeploymentPreferencesAnnotation] = `{"clusters":{"eu1":{"maxReplicas":2,"weight":1}}}`
