@@ -119,7 +119,7 @@ func (s *Server) followInside(inside context.Context, request *http.Request, sho
 		err = errors.Join(err, into.end(&told))
 	}
 	if err != nil && request.Context().Err() == nil {
-		klog.FromContext(request.Context()).V(4).Info("A page follows no more changes", "page", shown.Path, "err", err)
+		klog.FromContext(inside).V(4).Info("A page follows no more changes", "page", shown.Path, "err", err)
 	}
 }
 
