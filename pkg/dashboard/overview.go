@@ -72,7 +72,7 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	}
 	shown.unread("placements", err)
 	seen, err := clusters(ctx, reader)
-	// Who sees nothing need not be told of changes, and holds no event stream.
+	// A user who may read nothing gets a page without an event stream.
 	nothing := len(namespaces) == 0 && apierrors.IsForbidden(err)
 	if err := shown.tolerate("managedclusters", err); err != nil {
 		return nil, err

@@ -298,7 +298,7 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	if answered, is := errors.AsType[*endpoint.AnswerError](err); is {
-		// What is wrong with it is said before rights are asked for, and it is shown to those alone who may read the Placement.
+		// The hub reports mistakes before it reviews rights. The edited Placement is shown only to users who may read the Placement.
 		if err := asked.readable(ctx, v); err != nil {
 			return nil, err
 		}

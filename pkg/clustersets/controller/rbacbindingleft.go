@@ -22,8 +22,8 @@ const (
 	actionReview        = "ReviewBinding"
 )
 
-// leftBindings names the unmanaged bindings whose set the ServiceAccount of their namespace may not bind any more: nobody deletes them. It is safe
-// for concurrent use; one worker at a time reconciles a namespace.
+// leftBindings names the unmanaged bindings whose set the ServiceAccount of their namespace may not bind any more. The hub does not delete them. It
+// is safe for concurrent use; one worker at a time reconciles a namespace.
 type leftBindings struct {
 	recorder events.EventRecorder
 

@@ -178,6 +178,9 @@ func (h *Handler) serve(
 	}
 	defer done()
 	answer, err := h.explain(ctx, question)
+	if ctx.Err() != nil { // The error says that the time is over, or that the place was taken.
+		return answer, err
+	}
 	size := min(int64(len(answer.Output)), maxInFlight)
 	if h.inFlight.Acquire(ctx, size) != nil { // The turn is kept meanwhile, so that no more answers are made than are taken.
 		return Answer{}, errBusy()

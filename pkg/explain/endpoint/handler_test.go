@@ -312,7 +312,7 @@ func TestT21AccountsOfANamespaceAreOneTenant(t *testing.T) {
 	}
 }
 
-// unread is a response that nobody reads until it is.
+// unread is a response whose writes block until read is closed.
 type unread struct {
 	*httptest.ResponseRecorder
 
@@ -326,7 +326,7 @@ func (u *unread) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// docs/spec/trust.md T22: a question counts until its answer is written, and answers that nobody reads keep no turn and no other tenant.
+// docs/spec/trust.md T22: a question counts until its answer is written. An answer that nobody reads holds no turn, and does not delay other tenants.
 func TestT22AnswersCountUntilTheyAreRead(t *testing.T) {
 	r, e := &reviewer{}, &explainer{}
 	h := New(r, r, e)

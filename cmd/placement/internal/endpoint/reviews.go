@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
-// Reviews of tokens that the hub has not seen are bounded, because whoever reaches a port of the hub can send any (docs/spec/trust.md R9).
+// The reviews of unknown tokens are bounded. Every client that reaches a port of the hub can send such tokens (docs/spec/trust.md R9).
 const (
 	// newTokens and newTokensAtOnce bound the reviews of unknown tokens in a second and at a time. Requests from one address get the part
 	// addressShare of that for long, and newTokens at once.

@@ -152,7 +152,7 @@ func TestASweepThatFailsRemovesNothing(t *testing.T) {
 	})
 }
 
-// Objects of other hubs, other providers and of nobody are left alone.
+// The sweep does not touch objects of other hubs, objects of other providers, and objects without marks.
 func TestASweepLeavesTheObjectsOfOthers(t *testing.T) {
 	w := newWorld(t, cluster(gardener))
 	request := resolvedAccess()

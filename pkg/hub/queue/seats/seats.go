@@ -72,8 +72,8 @@ func (s *Seats) Take(ctx context.Context, namespace string) (*Seat, error) {
 	return &Seat{seats: s, of: of, since: s.now()}, nil
 }
 
-// Yield gives the seat up if another namespace should have it, and waits for the next one. It returns at once when the context has ended:
-// whoever is cancelled ends without a seat.
+// Yield gives the seat up if another namespace should have it, and waits for the next one. When the context ends
+// meanwhile, it returns without a seat.
 func (s *Seat) Yield(ctx context.Context) {
 	if s.of == nil || !s.seats.passOn(s) {
 		return
