@@ -3,8 +3,10 @@
 package federation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -83,12 +85,20 @@ func (e *Evaluation) Abandoned() []string {
 	return abandoned
 }
 
-// delete completes the evaluation of an object that is being deleted.
-func (e *Evaluation) delete() *Evaluation {
-	d := e.Deletion()
-	message := e.Object.Identity().String() + " is being deleted"
-	if len(d.Waiting) > 0 {
-		message = fmt.Sprintf("waiting for clusters %s to remove %s", removalbudget.Name(d.Waiting), e.Object.Identity().NamespacedName)
+// WaitingMessage says which clusters the deletion of the object waits for, and which finalizers have kept works for FinalizerTimeout; empty if it
+// waits for nobody.
+func (e *Evaluation) WaitingMessage(waiting []string, now time.Time) string {
+	var parts []string
+	if len(waiting) > 0 {
+		parts = append(parts, fmt.Sprintf("waiting for clusters %s to remove %s", removalbudget.Name(waiting), e.Object.Identity().NamespacedName))
 	}
-	return e.hold(Deleting, "", message)
+	if kept, _ := e.KeptByFinalizers(now); kept != "" {
+		parts = append(parts, kept)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// delete completes the evaluation of an object that is being deleted.
+func (e *Evaluation) delete(now time.Time) *Evaluation {
+	return e.hold(Deleting, "", cmp.Or(e.WaitingMessage(e.Deletion().Waiting, now), e.Object.Identity().String()+" is being deleted"))
 }

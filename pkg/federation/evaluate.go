@@ -142,7 +142,7 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	e := &Evaluation{Object: object, Works: view.Works, pendingUser: view.Users.Pending}
 	if !object.Meta.DeletionTimestamp.IsZero() {
 		e.snapshot = view.Snapshot(scopeRequest(&object))
-		return e.delete()
+		return e.delete(now)
 	}
 	namespace := view.Namespace
 	if namespace == nil {

@@ -39,6 +39,10 @@ func existingWorkOf(of owner, work *workv1.ManifestWork) (ExistingWork, error) {
 		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
 		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(), Restored: restored(work),
 	}
+	if existing.Deleting {
+		existing.DeletedAt = *work.DeletionTimestamp
+		existing.KeptBy = enumerate(slices.Sorted(slices.Values(work.Finalizers)), maxKeptFinalizers)
+	}
 	var err error
 	if existing.Hash, err = WorkHash(work); err != nil {
 		return ExistingWork{}, err

@@ -46,7 +46,9 @@ func TestExistingWorkOf(t *testing.T) {
 			ExistingWork{Applied: metav1.ConditionFalse, Problem: "of the work"}},
 		{"federated-selector F22: orphaned", func(w *workv1.ManifestWork) { w.Spec.DeleteOption = deleteOption(workv1.ResourceIdentifier{}, true) },
 			ExistingWork{Orphan: true}},
-		{"being deleted", func(w *workv1.ManifestWork) { w.DeletionTimestamp = &deleted }, ExistingWork{Deleting: true}},
+		{"being deleted", func(w *workv1.ManifestWork) {
+			w.DeletionTimestamp, w.Finalizers = &deleted, []string{"d/d", "b/b", "c/c", "a/a", "e/e"}
+		}, ExistingWork{Deleting: true, DeletedAt: deleted, KeptBy: "a/a, b/b, c/c and 2 more"}},
 		{"federated-selector 3.1.4: not ours", func(w *workv1.ManifestWork) { w.Annotations = nil }, ExistingWork{Foreign: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

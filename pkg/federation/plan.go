@@ -36,6 +36,10 @@ type ExistingWork struct {
 	Foreign bool
 	// Deleting reports whether the work has a deletion timestamp.
 	Deleting bool
+	// DeletedAt is the deletion timestamp of a work that is being deleted, and KeptBy names the finalizers that keep it; both are empty for other
+	// works.
+	DeletedAt metav1.Time
+	KeptBy    string
 	// Restored reports whether a tool that saves objects has created the work anew, and the hub has not written it since.
 	Restored bool
 }

@@ -78,6 +78,8 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 	c.memory.past.OutOfScope = c.StillOutOfScope(c.memory.past.OutOfScope)
 
 	again, err := r.carryOut(ctx, c)
+	_, kept := c.KeptByFinalizers(r.clock.Now())
+	again = earlier(again, kept)
 	if len(c.notes.withdrawn) > 0 {
 		r.state.link(c.key, c.link()) // The dependencies leave after the object.
 	}

@@ -99,9 +99,8 @@ func (c *cycle) problems(now time.Time) map[string]string {
 		found[federation.ReasonReplicasUnplaced] = note
 	}
 
-	if away := c.Away(now); len(away) > 0 {
-		found[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
-			removalbudget.Name(away), c.Object.Identity().NamespacedName)
+	if waiting := c.WaitingMessage(c.Away(now), now); waiting != "" {
+		found[federation.ReasonDeletionWaiting] = waiting
 	}
 	return found
 }
@@ -146,12 +145,17 @@ func (c *cycle) missing() string {
 	return strings.Join(shorten(notes), "; ") + hint
 }
 
-// event sends an Event about the object.
+// event sends an Event about the object. The API server creates no Event in a Namespace that is being deleted: there the Event is about the
+// Namespace, which waits for the object.
 func (r *reporter) event(c *cycle, eventType, reason, note string) {
 	object := c.Object
 	reference := &corev1.ObjectReference{
 		APIVersion: object.Kind.GroupVersion().String(), Kind: object.Kind.Kind, Namespace: c.key.Namespace, Name: c.key.Name,
 		UID: object.Meta.UID,
+	}
+	if namespace := c.namespace; namespace != nil && !namespace.DeletionTimestamp.IsZero() {
+		reference = &corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: namespace.Name, UID: namespace.UID}
+		note = object.Identity().String() + ": " + note
 	}
 	r.recorder.Eventf(reference, nil, eventType, reason, action, "%s", note)
 }

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -63,6 +64,26 @@ var _ = Describe("a member that is away", func() {
 		resume(ctx)
 		expectGone(ctx, object)
 		expectNoCopy(ctx, object, eu2)
+	})
+
+	It("federated-selector F20: where the API server creates no Event, because the Namespace is deleted, the Namespace has it", func(ctx SpecContext) {
+		eu2.Pause()
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
+		Expect(hub.Delete(ctx, namespace)).To(Succeed())
+		Expect(hub.Delete(ctx, object)).To(Succeed()) // As kube-controller-manager does, which does not run here.
+
+		Eventually(func(g Gomega) []string {
+			list := &eventsv1.EventList{}
+			g.Expect(suite.Client.List(ctx, list, client.InNamespace(metav1.NamespaceDefault))).To(Succeed())
+			var found []string
+			for _, event := range list.Items {
+				if event.Regarding.Kind == "Namespace" && event.Regarding.Name == s.Namespace && event.Reason == federation.ReasonDeletionWaiting {
+					found = append(found, event.Note)
+				}
+			}
+			return found
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement(
+			identityOf(object).String() + ": waiting for clusters eu2 to remove " + s.Namespace + "/c"))
 	})
 
 	It("federated-selector F20: a deletion does not wait for a cluster that is no longer a ManagedCluster", func(ctx SpecContext) {
