@@ -92,6 +92,16 @@
     }
   });
 
+  // A logout in one tab ends what the other tabs of the browser show and follow.
+  const logouts = window.BroadcastChannel ? new BroadcastChannel("logout") : null;
+  if (logouts) {
+    document.querySelector('form[action="/logout"]')?.addEventListener("submit", () => logouts.postMessage(""));
+    logouts.addEventListener("message", () => {
+      end("you have logged out in another tab.");
+      location.replace("/login");
+    });
+  }
+
   document.querySelectorAll("button.copy").forEach((button) => {
     if (!navigator.clipboard) return;
     button.hidden = false;

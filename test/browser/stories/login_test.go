@@ -51,8 +51,11 @@ func tenantLogsIn(w *world) {
 	other.WaitForText("#live", "Follows changes.")
 	w.browser.NewPerson(t).Open(t, standby+placement, page.Options{SelfSigned: true}).WantText("h1", "Log in")
 
+	sameOrigin := visitor.Open(t, standby+placement, page.Options{SelfSigned: true})
+	sameOrigin.WaitForText("#live", "Follows changes.")
 	other.Follow("logging out", func() { other.Click(".who button") })
 	other.WantText("h1", "Log in")
+	sameOrigin.WaitForText("h1", "Log in") // Nothing of the session is left in another tab.
 	if cookies := other.Cookies(); len(cookies) > 0 {
 		t.Errorf("cookies after logging out: %+v", cookies)
 	}
