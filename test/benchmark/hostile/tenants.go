@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -25,6 +26,10 @@ const (
 	// Bystander is a tenant that sends the same requests about objects that concern the hub in nothing, so
 	// that the API server has the same work.
 	Bystander = Others + 1
+	// Accounts is the number of ServiceAccounts of the hostile tenant that attack the pages and explanations of the hub.
+	Accounts = 200
+	// ReaderName is the ServiceAccount of Reader.
+	ReaderName = "reader"
 	// Clusters is the number of clusters, which all tenants may use.
 	Clusters = 1000
 	// Purpose is what all ClusterRequests are for.
@@ -75,6 +80,17 @@ func Rights(tenant int) []*rbacv1.RoleBinding {
 		})
 	}
 	return bindings
+}
+
+// Reader returns a ServiceAccount of a tenant that reads pages and explanations, with the rights of the tenant.
+func Reader(tenant int) []client.Object {
+	objects := []client.Object{&corev1.ServiceAccount{ObjectMeta: in(tenant, ReaderName)}}
+	for _, right := range Rights(tenant) {
+		right.Name = ReaderName + "-" + right.Name
+		right.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: NamespaceName(tenant), Name: ReaderName}}
+		objects = append(objects, right)
+	}
+	return objects
 }
 
 // Binding binds the namespace of a tenant to a set.

@@ -39,17 +39,31 @@ type hostileStage struct {
 
 // measureHostile runs the scenario hostile. What was measured is returned with an error, too.
 func measureHostile(ctx context.Context, _ *options, tools programs, directory string, log io.Writer) (_ *report.Run, err error) {
+	h, err := newHostileStage(ctx, tools, directory, log)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	return h.run, perform(ctx, hostileScenario, func(ctx context.Context, _ string) error {
+		if err := h.accounts(ctx); err != nil {
+			return err
+		}
+		return h.measure(ctx)
+	})
+}
+
+// newHostileStage starts a control plane with the tenants and the hub.
+func newHostileStage(ctx context.Context, tools programs, directory string, log io.Writer) (*hostileStage, error) {
 	controllers := strings.Join([]string{placement.Name, manifests.PodScheduling + "/*", clusterrequest.Requests}, ",")
 	stage, err := newSeparateStage(ctx, hostileScenario, controllers, tools, directory, log)
 	if err != nil {
 		return nil, err
 	}
 	h := &hostileStage{requestStage: &requestStage{separateStage: stage}, edits: make([]int, hostile.Others)}
-	defer func() { err = errors.Join(err, h.close()) }()
 	if err := h.furnish(ctx); err != nil {
-		return nil, fmt.Errorf("creating objects: %w", err)
+		return nil, errors.Join(fmt.Errorf("creating objects: %w", err), h.close())
 	}
-	return h.run, perform(ctx, hostileScenario, func(ctx context.Context, _ string) error { return h.measure(ctx) })
+	return h, nil
 }
 
 // furnish installs the systems, creates the fleet and the tenants, and starts the hub.
@@ -126,7 +140,8 @@ func (h *hostileStage) startHub(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.hub, err = startHub(ctx, h.programs.hub, h.directory, h.kubeconfig, h.controller, "--webhook-listen="+h.webhook)
+	h.hub, err = startHub(ctx, h.programs.hub, h.directory, h.kubeconfig, h.controller, "--webhook-listen="+h.webhook,
+		"--dashboard-listen=127.0.0.1:0")
 	if err != nil {
 		return err
 	}

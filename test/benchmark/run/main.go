@@ -238,6 +238,7 @@ func separateScenarios() []separateScenario {
 		{federationScenario, measureFederation, func(r *report.Report) **report.Run { return &r.Federation }},
 		{requestsScenario, measureRequests, func(r *report.Report) **report.Run { return &r.Requests }},
 		{hostileScenario, measureHostile, func(r *report.Report) **report.Run { return &r.Hostile }},
+		{accountsScenario, measureAccounts, func(r *report.Report) **report.Run { return &r.Hostile }},
 	}
 }
 
@@ -245,7 +246,8 @@ func separateScenarios() []separateScenario {
 func chosenScenarios(names string) (chosen []scenario, separate []separateScenario, err error) {
 	chosen, separate = scenarios(), separateScenarios()
 	if names == "" {
-		return chosen, separate, nil
+		// The scenario hostile has it as a part.
+		return chosen, slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
 	}
 	var known []string
 	for _, s := range chosen {

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/test/benchmark/hostile"
+)
+
+const (
+	// hostileBody is the size of a request body of the accounts, in bytes.
+	hostileBody = 1 << 20
+	// slowByte is the time between two bytes of a slow body, and holdUnread how long an answer is not read.
+	slowByte   = 200 * time.Millisecond
+	holdUnread = 20 * time.Second
+	// inventedPerSecond is the number of requests with invented tokens per second.
+	inventedPerSecond = 800
+	// afterRefusal is how long an account waits after a refusal before it tries again.
+	afterRefusal = 50 * time.Millisecond
+)
+
+// hostileAccount is a ServiceAccount of the hostile tenant.
+type hostileAccount struct {
+	number                  int
+	token                   string
+	dashboard, explanations string // addresses
+}
+
+// attackByAccounts has the accounts attack in four ways, each by a quarter of them, until the function that it returns is called. It returns the number
+// of the requests by their kind. What becomes of a request does not matter to the accounts.
+func attackByAccounts(ctx context.Context, accounts []*hostileAccount) func() map[string]int64 {
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	invented := rate.NewLimiter(inventedPerSecond, 1)
+	ways := []struct {
+		name string
+		send func(context.Context, *hostileAccount)
+	}{
+		{"streams", func(ctx context.Context, a *hostileAccount) { a.stream(ctx) }},
+		{"slow-bodies", func(ctx context.Context, a *hostileAccount) { a.post(ctx, slowly) }},
+		{"unread-answers", func(ctx context.Context, a *hostileAccount) { a.post(ctx, atOnce) }},
+		{"invented-tokens", func(ctx context.Context, a *hostileAccount) { a.invent(ctx, invented) }},
+	}
+	sent := make([]atomic.Int64, len(ways))
+	for i, account := range accounts {
+		way := i % len(ways)
+		all.Go(func() {
+			for ctx.Err() == nil {
+				ways[way].send(ctx, account)
+				sent[way].Add(1)
+				if ways[way].name != "invented-tokens" && pause(ctx, afterRefusal) != nil {
+					return
+				}
+			}
+		})
+	}
+	return func() map[string]int64 {
+		cancel()
+		all.Wait()
+		counts := map[string]int64{}
+		for i := range sent {
+			if n := sent[i].Load(); n > 0 {
+				counts[ways[i].name] = n
+			}
+		}
+		return counts
+	}
+}
+
+// stream follows a page that the account may not see, as long as it is let.
+func (a *hostileAccount) stream(ctx context.Context) {
+	page := "/placements/" + hostile.NamespaceName(a.number%hostile.Others) + "/edited"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+a.dashboard+"/events?"+url.Values{"page": {page}}.Encode(),
+		http.NoBody)
+	if err != nil {
+		return
+	}
+	request.Header.Set("Authorization", "Bearer "+a.token)
+	transport := newTransport()
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, response.Body) //nolint:errcheck // The stream ends by the hub or the phase.
+	_ = response.Body.Close()
+}
+
+// slowly writes a byte now and then.
+func slowly(ctx context.Context, to io.Writer) {
+	for range hostileBody {
+		if _, err := io.WriteString(to, " "); err != nil || pause(ctx, slowByte) != nil {
+			return
+		}
+	}
+}
+
+// atOnce writes a body of a Question that is as large as it may be and has a mistake at its end, so that the answer may repeat much of it.
+func atOnce(ctx context.Context, to io.Writer) {
+	body := `{"namespace":"` + hostile.NamespaceName(hostile.Attacker) + `","output":"json","manifests":"`
+	body += strings.Repeat("x", hostileBody-len(body)-2) + `"}`
+	if _, err := io.WriteString(to, body); err == nil {
+		_ = pause(ctx, holdUnread) // Nothing is read meanwhile.
+	}
+}
+
+// post sends a Question on a connection of its own, and writes the body by a function. It never reads the answer.
+func (a *hostileAccount) post(ctx context.Context, write func(context.Context, io.Writer)) {
+	dialer := tls.Dialer{
+		NetDialer: &net.Dialer{Timeout: 5 * time.Second}, Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}},
+	}
+	connection, err := dialer.DialContext(ctx, "tcp", a.explanations)
+	if err != nil {
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer func() {
+		stop()
+		_ = connection.Close()
+	}()
+	buffered := bufio.NewWriter(connection)
+	fmt.Fprintf(buffered, "POST %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		endpoint.Path, a.token, hostileBody)
+	if buffered.Flush() == nil {
+		write(ctx, connection)
+	}
+}
+
+// invent sends requests with tokens that nobody has, until the phase ends.
+func (a *hostileAccount) invent(ctx context.Context, limit *rate.Limiter) {
+	if limit.Wait(ctx) != nil {
+		return
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+a.dashboard+"/", http.NoBody)
+	if err != nil {
+		return
+	}
+	// The form of a token of a ServiceAccount, so that it is not refused by its form.
+	request.Header.Set("Authorization", "Bearer eyJhbGciOiJSUzI1NiJ9."+rand.Text()+"."+rand.Text())
+	response, err := inventing.RoundTrip(request)
+	if err != nil {
+		return
+	}
+	_, _ = io.Copy(io.Discard, response.Body) //nolint:errcheck // Only that it was sent counts.
+	_ = response.Body.Close()
+}
+
+// inventing keeps the connections of requests with invented tokens.
+var inventing = func() *http.Transport {
+	transport := newTransport()
+	transport.MaxIdleConnsPerHost = hostile.Accounts
+	return transport
+}()
