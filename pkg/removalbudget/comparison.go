@@ -56,7 +56,7 @@ func (c comparison) past(leaving []string) int {
 // hold returns a hold without clusters of what is compared.
 func (c comparison) hold(generation int64, leaving []string) hold {
 	past := c.past(leaving)
-	return hold{Generation: generation, Lost: len(leaving), Of: max(c.percentageBase()-past, len(leaving))}
+	return hold{Generation: generation, Lost: len(leaving), Of: max(c.percentageBase()-past, len(leaving)), Past: past}
 }
 
 // exceeds reports whether more than the percentage is removed. Where replaced clusters count, all that leave do, also those that are more than

@@ -200,3 +200,36 @@ func TestB16ALossAtTheMomentOfAnEditIsHeld(t *testing.T) {
 		expect(t, "decisions", 8, len(w.decisions))
 	}
 }
+
+// docs/spec/differences.md B16: clusters that are held since before an edit stay held when a cluster that the new spec selects joins, however often
+// the hub has evaluated the new spec before.
+func TestB16AClusterOfTheNewSpecReplacesNoHeldOne(t *testing.T) {
+	const all = "6 of 6: c00 c01 c02 c03 c04 c05"
+	w := newFixture(6)
+	w.settle(20)
+	w.remove(0, 6)
+	w.settle(20)
+	expect(t, "held before the edit", all, gone(w.judge(20)))
+	w.edit(patched(t, `{"numberOfClusters": 2, "predicates": [{"requiredClusterSelector": {"labelSelector": {"matchLabels": {"region": "us"}}}}]}`))
+	for range 3 {
+		w.settle(20)
+		expect(t, "held after the edit", all, gone(w.judge(20)))
+	}
+	w.relabel(6, 7, "region", "us")
+	w.settle(20)
+	expect(t, "held beside the new cluster", all, gone(w.judge(20)))
+}
+
+// docs/spec/differences.md B16: the numbers in the condition have the clusters that have left before the edit, whether or not the new spec counts them.
+func TestB16EarlierRemovalsStayInTheNumbers(t *testing.T) {
+	w := newFixture(8)
+	w.settle(20)
+	w.remove(7, 8)
+	w.settle(20)
+	w.remove(1, 3)
+	w.edit(patched(t, `{"numberOfClusters": 1}`))
+	for range 3 {
+		w.settle(20)
+		expect(t, "held", "3 of 8: c01 c02", gone(w.judge(20)))
+	}
+}

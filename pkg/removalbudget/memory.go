@@ -43,9 +43,10 @@ type hold struct {
 	Until *metav1.Time `json:"until,omitempty"`
 	// Last reports whether the cluster is held because it is the last one.
 	Last bool `json:"last,omitempty"`
-	// Lost of Of clusters would leave at once; earlier removals are not included.
+	// Lost of Of clusters would leave at once; earlier removals are not included. Past is the number of those that counted when the hold began.
 	Lost int `json:"lost"`
 	Of   int `json:"of"`
+	Past int `json:"past,omitempty"`
 	// Clusters are sorted. Unnamed is the number of further clusters, whose names the status has no room for.
 	Clusters []string `json:"clusters,omitempty"`
 	Unnamed  int      `json:"unnamed,omitempty"`
@@ -60,6 +61,7 @@ type join struct {
 // until returns the time of Until; zero without one.
 func (h hold) until() time.Time { return ptr.Deref(h.Until, metav1.Time{}).Time }
 
+// equal compares what a hold does. A difference of Past alone, which expires, is not worth a write.
 func (h hold) equal(other hold) bool {
 	return h.Generation == other.Generation && h.until().Equal(other.until()) && h.Last == other.Last && h.Lost == other.Lost && h.Of == other.Of &&
 		slices.Equal(h.Clusters, other.Clusters) && h.Unnamed == other.Unnamed

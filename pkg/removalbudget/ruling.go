@@ -156,14 +156,16 @@ func (c *check) rule() *ruling {
 	}
 	r.past = counted.past(r.leaving)
 
-	outside := c.outside(r.leaving)
-	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(outside, cluster) })
+	c.holdEarlier(r)
+	earlier, outside := r.kept(), c.outside(r.leaving)
+	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool {
+		return contains(outside, cluster) || contains(earlier, cluster)
+	})
 	if !c.Released && counted.exceeds(c.Percent) && c.removesNow(c.Budget, counted) {
 		r.hold(c.asBefore(counted.hold(c.generation, r.leaving), r.past, inside), inside...)
 		r.lookAt(c.allowedAt(c.Budget, counted))
 	}
 	c.holdScope(r, outside)
-	c.holdEarlier(r)
 	c.holdLast(r)
 	return r
 }
@@ -213,6 +215,7 @@ func (c *check) holdEarlier(r *ruling) {
 		}
 		if held, until := c.stillHolds(h, len(lost)); held {
 			h.Unnamed = 0
+			r.past = max(r.past, min(h.Past, len(c.gone())))
 			r.hold(h, staying...)
 			r.lookAt(until)
 		}
