@@ -51,8 +51,8 @@ func (o *simulateOptions) readOrAsk(
 }
 
 // unread returns which rights are missing for the added objects.
-func (in *simulated) unread() error {
-	for _, added := range in.additions {
+func (s *simulated) unread() error {
+	for _, added := range s.additions {
 		if added.Unread != nil {
 			return added.Unread
 		}

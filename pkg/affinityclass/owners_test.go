@@ -32,13 +32,13 @@ func newFixture(objects ...*Object) *fixture {
 	return w
 }
 
-func (w *fixture) lookup(target Target) (*Object, error) {
-	w.reads++
+func (f *fixture) lookup(target Target) (*Object, error) {
+	f.reads++
 	if target.UID == "" && target.Kind.GroupKind() != releaseKind {
 		return nil, fmt.Errorf("%s is looked up without a UID", target)
 	}
 	key := target.Kind.Kind + "/" + target.Name
-	return w.objects[key], w.errors[key]
+	return f.objects[key], f.errors[key]
 }
 
 // object returns an object with the UID <kind>/<name> and owners, which are given so too: StatefulSet/db.

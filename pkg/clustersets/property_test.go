@@ -64,13 +64,13 @@ func drawObjects(t *rapid.T, label string) objects {
 	return w
 }
 
-func (w objects) allowed(namespace string) Grant {
-	return Allowed(namespace, w.bindings, GrantsOf(w.roles))
+func (o objects) allowed(namespace string) Grant {
+	return Allowed(namespace, o.bindings, GrantsOf(o.roles))
 }
 
 // authorizer is the naive reference: it evaluates a request of a user on bindings, roles and rules, as the API server's RBAC authorizer
 // does.
-func (w objects) authorizer(who apiuser.Info, set string) bool {
+func (o objects) authorizer(who apiuser.Info, set string) bool {
 	applies := func(subject rbacv1.Subject) bool {
 		switch subject.Kind {
 		case "User":
@@ -84,8 +84,8 @@ func (w objects) authorizer(who apiuser.Info, set string) bool {
 		}
 	}
 
-	for _, binding := range w.bindings {
-		for _, role := range w.roles {
+	for _, binding := range o.bindings {
+		for _, role := range o.roles {
 			if role.Name != binding.RoleRef.Name || !slices.ContainsFunc(binding.Subjects, applies) {
 				continue
 			}

@@ -78,23 +78,23 @@ type Withdrawal struct {
 
 // ForScope reports whether a work may be deleted because its cluster is out of scope. The other clusters do not match, and would not match in any
 // scope, because an object is delivered to all matching clusters.
-func (r *Withdrawal) ForScope() bool { return slices.ContainsFunc(r.Allowed, r.outOfScope) }
+func (w *Withdrawal) ForScope() bool { return slices.ContainsFunc(w.Allowed, w.outOfScope) }
 
 // Counts reports whether the removal of a cluster counts for the budget.
-func (r *Withdrawal) Counts(cluster string) bool {
-	return !r.drains(cluster) && (r.Outside || r.outOfScope(cluster))
+func (w *Withdrawal) Counts(cluster string) bool {
+	return !w.drains(cluster) && (w.Outside || w.outOfScope(cluster))
 }
 
-func (r *Withdrawal) drains(cluster string) bool { return slices.Contains(r.Draining, cluster) }
+func (w *Withdrawal) drains(cluster string) bool { return slices.Contains(w.Draining, cluster) }
 
 // withoutDraining returns those of the clusters that count for a budget.
-func (r *Withdrawal) withoutDraining(clusters []string) []string {
-	return slices.DeleteFunc(slices.Clone(clusters), r.drains)
+func (w *Withdrawal) withoutDraining(clusters []string) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), w.drains)
 }
 
 // OnlyScope drops those of Allowed that are in scope.
-func (r *Withdrawal) OnlyScope() {
-	r.Allowed = slices.DeleteFunc(r.Allowed, func(cluster string) bool { return !r.outOfScope(cluster) })
+func (w *Withdrawal) OnlyScope() {
+	w.Allowed = slices.DeleteFunc(w.Allowed, func(cluster string) bool { return !w.outOfScope(cluster) })
 }
 
 // Reads returns the properties of clusters that decide which of them get the object; it is never nil.
@@ -106,39 +106,39 @@ func (e *Evaluation) Reads() []clusterinfo.Property {
 	return append(reads, e.snapshot.Scope(e.Object.Meta.Namespace, nil).Reads()...)
 }
 
-func (r *Withdrawal) outOfScope(cluster string) bool {
-	_, out := r.OutOfScope[cluster]
+func (w *Withdrawal) outOfScope(cluster string) bool {
+	_, out := w.OutOfScope[cluster]
 	return out
 }
 
 // hold keeps works of clusters for a cause.
-func (r *Withdrawal) hold(clusters []string, reason, why string) {
-	r.Kept = append(r.Kept, clusters...)
-	r.Reason = cmp.Or(r.Reason, reason)
-	if r.Held != "" {
-		r.Held += "; "
+func (w *Withdrawal) hold(clusters []string, reason, why string) {
+	w.Kept = append(w.Kept, clusters...)
+	w.Reason = cmp.Or(w.Reason, reason)
+	if w.Held != "" {
+		w.Held += "; "
 	}
-	r.Held += why
+	w.Held += why
 }
 
 // holdUntil records what ends the hold of clusters, as a part of a sentence, and the time at which it ends by itself; zero for none.
-func (r *Withdrawal) holdUntil(clusters []string, until time.Time, release string) {
+func (w *Withdrawal) holdUntil(clusters []string, until time.Time, release string) {
 	for _, cluster := range clusters {
-		r.holdAs(cluster, removalbudget.Hold{Until: until, Release: release})
+		w.holdAs(cluster, removalbudget.Hold{Until: until, Release: release})
 	}
 }
 
-func (r *Withdrawal) holdAs(cluster string, hold removalbudget.Hold) {
-	if r.Holds == nil {
-		r.Holds = map[string]removalbudget.Hold{}
+func (w *Withdrawal) holdAs(cluster string, hold removalbudget.Hold) {
+	if w.Holds == nil {
+		w.Holds = map[string]removalbudget.Hold{}
 	}
-	r.Holds[cluster] = hold
+	w.Holds[cluster] = hold
 }
 
 // lookAt moves RequeueAt to an earlier time.
-func (r *Withdrawal) lookAt(at time.Time) {
-	if r.RequeueAt.IsZero() || at.Before(r.RequeueAt) {
-		r.RequeueAt = at
+func (w *Withdrawal) lookAt(at time.Time) {
+	if w.RequeueAt.IsZero() || at.Before(w.RequeueAt) {
+		w.RequeueAt = at
 	}
 }
 

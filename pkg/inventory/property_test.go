@@ -225,25 +225,25 @@ func (s *Snapshot) idsOfNames() iter.Seq[uint] {
 }
 
 // checkAgainstPlain compares the results of indexes with those of loops over all objects.
-func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
+func (c contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 	for _, owner := range owners {
 		plain := s.DecisionCounts(owner)
-		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {
+		if diff := cmp.Diff(plain, c.Counts[owner]); diff != "" {
 			t.Fatalf("counts without %v (-plain +index):\n%s", owner, diff)
 		}
-		if highest := slices.Max(append(slices.Collect(maps.Values(plain)), 0)); highest != v.Highest[owner] {
-			t.Fatalf("the highest count without %v is %d, by index %d", owner, highest, v.Highest[owner])
+		if highest := slices.Max(append(slices.Collect(maps.Values(plain)), 0)); highest != c.Highest[owner] {
+			t.Fatalf("the highest count without %v is %d, by index %d", owner, highest, c.Highest[owner])
 		}
 	}
 
-	for namespace := range v.Bindings {
+	for namespace := range c.Bindings {
 		scope, plain := s.Scope(namespace, nil), []string{}
 		for _, f := range s.Clusters() {
 			if scope.Contains(f) && !f.Terminating {
 				plain = append(plain, f.Name)
 			}
 		}
-		if diff := cmp.Diff(plain, v.Candidates[namespace]); diff != "" {
+		if diff := cmp.Diff(plain, c.Candidates[namespace]); diff != "" {
 			t.Fatalf("candidates of %s (-plain +index):\n%s", namespace, diff)
 		}
 	}

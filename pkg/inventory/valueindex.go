@@ -36,8 +36,8 @@ func newValueIndex() *valueIndex {
 }
 
 // acquire adds a reference to the index of a property, and reports whether there is one; release removes the reference.
-func (a *valueIndex) acquire(key clusterinfo.Property) bool {
-	indexed := a.byKey[key]
+func (vi *valueIndex) acquire(key clusterinfo.Property) bool {
+	indexed := vi.byKey[key]
 	if indexed == nil {
 		return false
 	}
@@ -46,42 +46,42 @@ func (a *valueIndex) acquire(key clusterinfo.Property) bool {
 }
 
 // add adds an empty index of a property, with a reference to it.
-func (a *valueIndex) add(key clusterinfo.Property) {
-	a.byKey[key] = &clustersByValue{references: 1, ids: map[string][]uint32{}}
+func (vi *valueIndex) add(key clusterinfo.Property) {
+	vi.byKey[key] = &clustersByValue{references: 1, ids: map[string][]uint32{}}
 }
 
-func (a *valueIndex) release(key clusterinfo.Property) {
-	if indexed := a.byKey[key]; indexed != nil {
+func (vi *valueIndex) release(key clusterinfo.Property) {
+	if indexed := vi.byKey[key]; indexed != nil {
 		indexed.references--
 		if indexed.references == 0 {
-			delete(a.byKey, key)
+			delete(vi.byKey, key)
 		}
 	}
 }
 
 // idsOf returns the ids of the clusters by their value of an indexed property.
-func (a *valueIndex) idsOf(key clusterinfo.Property) map[string][]uint32 { return a.byKey[key].ids }
+func (vi *valueIndex) idsOf(key clusterinfo.Property) map[string][]uint32 { return vi.byKey[key].ids }
 
 // build computes the index of every property anew, in one pass over the clusters.
-func (a *valueIndex) build(all clusters) {
-	for _, indexed := range a.byKey {
+func (vi *valueIndex) build(all clusters) {
+	for _, indexed := range vi.byKey {
 		indexed.ids = map[string][]uint32{}
 	}
 	for id, info := range all {
-		a.eachOf(info, func(v *clustersByValue, value string) { v.add(value, id) })
+		vi.eachOf(info, func(v *clustersByValue, value string) { v.add(value, id) })
 	}
 }
 
 // update updates the index after a change of one cluster. A nil state means that the cluster does not exist.
-func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property) {
+func (vi *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property) {
 	if existenceChanged(before, after) {
-		a.eachOf(before, func(v *clustersByValue, value string) { v.remove(value, id) })
-		a.eachOf(after, func(v *clustersByValue, value string) { v.add(value, id) })
+		vi.eachOf(before, func(v *clustersByValue, value string) { v.remove(value, id) })
+		vi.eachOf(after, func(v *clustersByValue, value string) { v.add(value, id) })
 		return
 	}
 
 	for _, key := range changes {
-		indexed := a.byKey[key]
+		indexed := vi.byKey[key]
 		if indexed == nil {
 			continue
 		}
@@ -95,12 +95,12 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 }
 
 // eachOf visits the indexed properties that a cluster has.
-func (a *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *clustersByValue, value string)) {
+func (vi *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *clustersByValue, value string)) {
 	if info == nil {
 		return
 	}
-	if len(a.byKey) < len(info.Labels)+len(info.Claims) {
-		for key, indexed := range a.byKey {
+	if len(vi.byKey) < len(info.Labels)+len(info.Claims) {
+		for key, indexed := range vi.byKey {
 			if value, has := info.Value(key); has {
 				visit(indexed, value)
 			}
@@ -110,7 +110,7 @@ func (a *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *c
 
 	visitAll := func(kind clusterinfo.PropertyKind, all map[string]string) {
 		for name, value := range all {
-			if indexed := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; indexed != nil {
+			if indexed := vi.byKey[clusterinfo.Property{Kind: kind, Name: name}]; indexed != nil {
 				visit(indexed, value)
 			}
 		}
@@ -138,7 +138,7 @@ func (v *clustersByValue) remove(value string, id uint) {
 
 // candidates returns the clusters that can match, by the indexed property with the fewest clusters of those that the selector requires;
 // false if it requires none, so that any cluster may match. The caller owns the list.
-func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, limited bool) {
+func (vi *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, limited bool) {
 	required, _ := s.RequiredValues()
 	fewest := -1
 	var narrowest selector.RequiredValue
@@ -149,7 +149,7 @@ func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (ui
 			}
 			return ids, true
 		}
-		indexed := a.byKey[values.Key]
+		indexed := vi.byKey[values.Key]
 		if indexed == nil {
 			continue
 		}
@@ -160,7 +160,7 @@ func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (ui
 	}
 
 	for _, value := range narrowest.Values {
-		ids = append(ids, a.byKey[narrowest.Key].ids[value]...)
+		ids = append(ids, vi.byKey[narrowest.Key].ids[value]...)
 	}
 	return ids, fewest >= 0
 }

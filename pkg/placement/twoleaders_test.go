@@ -30,10 +30,10 @@ type leader struct {
 }
 
 // begin plans on the current view, or on an old one.
-func (r *leader) begin(t rapid.TB, server, seen *store) {
-	plan := NewPlan(r.result, seen.existing(), seen.now)
+func (l *leader) begin(t rapid.TB, server, seen *store) {
+	plan := NewPlan(l.result, seen.existing(), seen.now)
 	answered := map[string]*api.Page{}
-	r.left = nil
+	l.left = nil
 
 	// A request is sent with the last answer, or with what the plan was made on.
 	upToDate := func(name string, planned *api.Page) bool {
@@ -46,7 +46,7 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 
 	for _, write := range plan.Writes {
 		if write.Delete {
-			r.left = append(r.left, func() bool {
+			l.left = append(l.left, func() bool {
 				there := upToDate(write.Desired.Name, write.Current)
 				if there {
 					delete(server.pages, write.Desired.Name)
@@ -57,7 +57,7 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 		}
 
 		for _, request := range requests(plan.Codec, write) {
-			r.left = append(r.left, func() bool {
+			l.left = append(l.left, func() bool {
 				if !upToDate(write.Desired.Name, write.Current) {
 					return false
 				}
@@ -69,7 +69,7 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 	}
 
 	for _, gone := range plan.Deletes {
-		r.left = append(r.left, func() bool {
+		l.left = append(l.left, func() bool {
 			if !upToDate(gone.Name, gone) {
 				return false
 			}
@@ -80,11 +80,11 @@ func (r *leader) begin(t rapid.TB, server, seen *store) {
 }
 
 // step sends the next request. A rejected request ends the plan.
-func (r *leader) step() {
-	next := r.left[0]
-	r.left = r.left[1:]
+func (l *leader) step() {
+	next := l.left[0]
+	l.left = l.left[1:]
 	if !next() {
-		r.left = nil
+		l.left = nil
 	}
 }
 

@@ -77,9 +77,9 @@ func stillHeld(now removalbudget.Result, clusters []string) []string {
 }
 
 // twin returns the same Placement in the same world, which is not edited.
-func (w *fixture) twin() *fixture {
-	twin := *w
-	twin.placement, twin.decisions = w.placement.DeepCopy(), maps.Clone(w.decisions)
+func (fx *fixture) twin() *fixture {
+	twin := *fx
+	twin.placement, twin.decisions = fx.placement.DeepCopy(), maps.Clone(fx.decisions)
 	return &twin
 }
 

@@ -13,12 +13,12 @@ import (
 )
 
 // taint gives a cluster NoSelect taints.
-func (w *fixture) taint(i int, keys ...string) {
+func (fx *fixture) taint(i int, keys ...string) {
 	c := cluster(i)
 	for _, key := range keys {
 		c.Spec.Taints = append(c.Spec.Taints, clusterv1.Taint{Key: key, Effect: clusterv1.TaintEffectNoSelect})
 	}
-	w.SetCluster(c)
+	fx.SetCluster(c)
 }
 
 // docs/spec/differences.md B17: the last cluster does not leave because it cannot be reached, or at once because it has left the scope.

@@ -24,28 +24,28 @@ type frame struct {
 }
 
 // disturb changes anything but the spec of the Placement.
-func (w *fixture) disturb(t *rapid.T) {
+func (fx *fixture) disturb(t *rapid.T) {
 	i := rapid.IntRange(0, 23).Draw(t, "cluster")
 	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
 	switch rapid.SampledFrom([]string{"delete", "add", "relabel", "taint", "unbind", "bind", "wait"}).Draw(t, "event") {
 	case "delete":
-		w.remove(i, last)
+		fx.remove(i, last)
 	case "add":
-		w.relabel(i, last)
+		fx.relabel(i, last)
 	case "relabel":
-		w.relabel(i, last, "region", "us")
+		fx.relabel(i, last, "region", "us")
 	case "taint":
 		for ; i < last; i++ {
 			c := cluster(i)
 			c.Spec.Taints = []clusterv1.Taint{{Key: "down", Effect: clusterv1.TaintEffectNoSelect}}
-			w.SetCluster(c)
+			fx.SetCluster(c)
 		}
 	case "unbind":
-		w.DeleteBinding("ns", "all")
+		fx.DeleteBinding("ns", "all")
 	case "bind":
-		w.bind()
+		fx.bind()
 	case "wait":
-		w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
+		fx.now = fx.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
 	}
 }
 
@@ -53,7 +53,7 @@ func (w *fixture) disturb(t *rapid.T) {
 // state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count. Clusters that have ever joined
 // are not
 // among the losses, because those that joined within the window do not count (docs/spec/differences.md B19).
-func (w *fixture) lost(window []frame, joined map[string]bool) (lost, of int) {
+func (fx *fixture) lost(window []frame, joined map[string]bool) (lost, of int) {
 	last := window[len(window)-1].decisions
 	ever, stayed := map[string]bool{}, 0
 	for _, f := range window {
@@ -67,7 +67,7 @@ func (w *fixture) lost(window []frame, joined map[string]bool) (lost, of int) {
 		stayed = max(stayed, known)
 	}
 
-	if wanted := w.placement.Spec.NumberOfClusters; wanted != nil && !w.countReplaced {
+	if wanted := fx.placement.Spec.NumberOfClusters; wanted != nil && !fx.countReplaced {
 		// On the way from one cluster to another both are there.
 		return max(0, min(stayed, int(*wanted))-len(last)), min(len(ever), int(*wanted))
 	}

@@ -84,91 +84,91 @@ func cluster(i int, labels ...string) *clusterv1.ManagedCluster {
 	return c
 }
 
-func (w *fixture) bind() {
-	w.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
+func (fx *fixture) bind() {
+	fx.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
 }
 
 // remove deletes clusters, from the first number to the one before last.
-func (w *fixture) remove(first, last int) {
+func (fx *fixture) remove(first, last int) {
 	for i := first; i < last; i++ {
-		w.DeleteCluster(name(i))
+		fx.DeleteCluster(name(i))
 	}
 }
 
 // relabel changes clusters, from the first number to the one before last.
-func (w *fixture) relabel(first, last int, labels ...string) {
+func (fx *fixture) relabel(first, last int, labels ...string) {
 	for i := first; i < last; i++ {
-		w.SetCluster(cluster(i, labels...))
+		fx.SetCluster(cluster(i, labels...))
 	}
 }
 
 // condition is what the status says of removals, for a generation.
-func (w *fixture) condition(reason string, status metav1.ConditionStatus, generation int64) {
-	w.placement.Status.Conditions = []metav1.Condition{
+func (fx *fixture) condition(reason string, status metav1.ConditionStatus, generation int64) {
+	fx.placement.Status.Conditions = []metav1.Condition{
 		{Type: "PlacementSatisfied", ObservedGeneration: generation},
 		{Type: removalbudget.Condition, Status: status, Reason: reason, Message: "as it was", ObservedGeneration: generation},
 	}
 }
 
 // result returns the current result of the scheduler.
-func (w *fixture) result() *scheduling.Result {
-	request := api.V1beta1.Read(w.placement).Request(selector.NewCompiler())
-	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
+func (fx *fixture) result() *scheduling.Result {
+	request := api.V1beta1.Read(fx.placement).Request(selector.NewCompiler())
+	return scheduling.Schedule(request, fx.Snapshot(), fx.decisions, fx.now)
 }
 
 // done is the progress when everything is written.
 var done = removalbudget.Progress{Applied: true, Written: true}
 
 // judge checks the current result on a hub with a percentage.
-func (w *fixture) judge(percent int) removalbudget.Result {
+func (fx *fixture) judge(percent int) removalbudget.Result {
 	limit := removalbudget.Limit{
-		Percent: &percent, CountReplaced: &w.countReplaced, LostScopeHold: w.scopeHold, LastCluster: w.lastCluster,
+		Percent: &percent, CountReplaced: &fx.countReplaced, LostScopeHold: fx.scopeHold, LastCluster: fx.lastCluster,
 	}
-	return w.check(removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), limit))
+	return fx.check(removalbudget.NewBudget(api.V1beta1.Read(fx.placement).RemovalSubject(), limit))
 }
 
 // check checks the current result against a budget.
-func (w *fixture) check(budget removalbudget.Budget) removalbudget.Result {
-	result, incumbents := w.result(), w.decisions
+func (fx *fixture) check(budget removalbudget.Budget) removalbudget.Result {
+	result, incumbents := fx.result(), fx.decisions
 	var before *scheduling.Result
-	if w.former != nil {
-		former := w.placement.DeepCopy()
-		former.Spec = *w.former
+	if fx.former != nil {
+		former := fx.placement.DeepCopy()
+		former.Spec = *fx.former
 		before = result.For(api.V1beta1.Read(former).Request(selector.NewCompiler()))
 	}
-	checked := budget.Check(result, before, incumbents, w.now)
+	checked := budget.Check(result, before, incumbents, fx.now)
 	if checked.Held {
 		result = result.Hold(incumbents, checked.Leaving, checked.RequeueAt)
 	}
-	return checked.Applied(result, incumbents, w.now)
+	return checked.Applied(result, incumbents, fx.now)
 }
 
 // edit changes the spec, as a user does. The hub knows the former spec until the decisions are written for the new one.
-func (w *fixture) edit(change func(*clusterv1beta1.PlacementSpec)) {
-	if w.former == nil {
-		w.former = w.placement.Spec.DeepCopy()
+func (fx *fixture) edit(change func(*clusterv1beta1.PlacementSpec)) {
+	if fx.former == nil {
+		fx.former = fx.placement.Spec.DeepCopy()
 	}
-	change(&w.placement.Spec)
-	w.placement.Generation++
+	change(&fx.placement.Spec)
+	fx.placement.Generation++
 }
 
 // record sets or removes the records in the status.
-func (w *fixture) record(conditions ...metav1.Condition) {
-	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.RecordCondition)
-	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.MemoryCondition)
-	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
+func (fx *fixture) record(conditions ...metav1.Condition) {
+	meta.RemoveStatusCondition(&fx.placement.Status.Conditions, removalbudget.RecordCondition)
+	meta.RemoveStatusCondition(&fx.placement.Status.Conditions, removalbudget.MemoryCondition)
+	fx.placement.Status.Conditions = append(fx.placement.Status.Conditions, conditions...)
 }
 
 // reserve records the coming removals, as the hub does before it writes.
-func (w *fixture) reserve(ruling removalbudget.Result) {
+func (fx *fixture) reserve(ruling removalbudget.Result) {
 	if condition, needed := ruling.Reserve(); needed {
-		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
+		meta.SetStatusCondition(&fx.placement.Status.Conditions, condition)
 	}
 }
 
 // step is one evaluation, of which all is written that is not held.
-func (w *fixture) step(percent int) removalbudget.Result {
-	return w.stepUntil(percent, toTheEnd, nil)
+func (fx *fixture) step(percent int) removalbudget.Result {
+	return fx.stepUntil(percent, toTheEnd, nil)
 }
 
 // The places where a process can end while it carries an answer out.
@@ -180,15 +180,15 @@ const (
 )
 
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
-func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
-	ruling, before := w.judge(percent), w.decisions
-	w.reserve(ruling)
+func (fx *fixture) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
+	ruling, before := fx.judge(percent), fx.decisions
+	fx.reserve(ruling)
 	if end == afterTheReserve {
 		return ruling
 	}
-	result := w.result()
+	result := fx.result()
 	if ruling.Held {
-		result = result.Hold(w.decisions, ruling.Leaving, ruling.RequeueAt)
+		result = result.Hold(fx.decisions, ruling.Leaving, ruling.RequeueAt)
 	}
 
 	if result.Applies() {
@@ -196,54 +196,54 @@ func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) remo
 		for _, f := range result.Selected {
 			decisions[f.Name] = true
 		}
-		for cluster := range w.decisions {
+		for cluster := range fx.decisions {
 			if end == withinThePages && stays[cluster] {
 				decisions[cluster] = true
 			}
 		}
-		w.decisions = decisions
+		fx.decisions = decisions
 	}
 
 	if end == toTheEnd {
-		w.record(w.records(ruling, before)...)
-		w.hold(ruling)
+		fx.record(fx.records(ruling, before)...)
+		fx.hold(ruling)
 	}
 	return ruling
 }
 
 // records returns the records that the hub writes with the status, which has the number of clusters.
-func (w *fixture) records(ruling removalbudget.Result, before map[string]bool) []metav1.Condition {
-	if len(before) != len(w.decisions) {
+func (fx *fixture) records(ruling removalbudget.Result, before map[string]bool) []metav1.Condition {
+	if len(before) != len(fx.decisions) {
 		return ruling.Record(done)
 	}
 	return ruling.Recorded(done)
 }
 
 // hold replaces the condition by that of a ruling while it blocks a removal.
-func (w *fixture) hold(ruling removalbudget.Result) {
+func (fx *fixture) hold(ruling removalbudget.Result) {
 	for _, condition := range ruling.Conditions(true) {
 		if condition.Status != metav1.ConditionTrue {
 			condition.Message = "as it was"
 		}
-		condition.ObservedGeneration, condition.LastTransitionTime = w.placement.Generation, metav1.Time{Time: w.now}
-		meta.SetStatusCondition(&w.placement.Status.Conditions, condition)
+		condition.ObservedGeneration, condition.LastTransitionTime = fx.placement.Generation, metav1.Time{Time: fx.now}
+		meta.SetStatusCondition(&fx.placement.Status.Conditions, condition)
 	}
 }
 
 // settle is one evaluation, after which the conditions are those of the hub for the present generation.
-func (w *fixture) settle(percent int) {
-	before := w.decisions
-	ruling := w.step(percent)
-	w.former = nil
-	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, w.records(ruling, before), ruling.Conditions(true))
+func (fx *fixture) settle(percent int) {
+	before := fx.decisions
+	ruling := fx.step(percent)
+	fx.former = nil
+	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, fx.records(ruling, before), ruling.Conditions(true))
 	for i := range conditions {
-		conditions[i].ObservedGeneration, conditions[i].LastTransitionTime = w.placement.Generation, metav1.Time{Time: w.now}
-		before := meta.FindStatusCondition(w.placement.Status.Conditions, conditions[i].Type)
+		conditions[i].ObservedGeneration, conditions[i].LastTransitionTime = fx.placement.Generation, metav1.Time{Time: fx.now}
+		before := meta.FindStatusCondition(fx.placement.Status.Conditions, conditions[i].Type)
 		if before != nil && before.Status == conditions[i].Status {
 			conditions[i].LastTransitionTime = before.LastTransitionTime
 		}
 	}
-	w.placement.Status.Conditions = conditions
+	fx.placement.Status.Conditions = conditions
 }
 
 // conditionText returns the condition of a Result on one line; empty when there is none.

@@ -26,9 +26,9 @@ func olderPlacementOf(spec olderSpec) *placementv1alpha1.Placement {
 	return &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: spec}
 }
 
-func (w *randomHub) scheduleOlder(t *testing.T, spec olderSpec) *Result {
+func (h *randomHub) scheduleOlder(t *testing.T, spec olderSpec) *Result {
 	t.Helper()
-	return w.scheduleRequest(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
+	return h.scheduleRequest(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
 }
 
 func labelled(expressions ...metav1.LabelSelectorRequirement) placementv1alpha1.ClusterPredicate {

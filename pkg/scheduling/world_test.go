@@ -43,17 +43,17 @@ func newRandomHub(clusters ...*clusterv1.ManagedCluster) *randomHub {
 	return w
 }
 
-func (w *randomHub) schedule(t *testing.T, spec placementSpec) *Result {
+func (h *randomHub) schedule(t *testing.T, spec placementSpec) *Result {
 	t.Helper()
-	return w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
+	return h.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
 }
 
-func (w *randomHub) scheduleRequest(t *testing.T, request *Request) *Result {
+func (h *randomHub) scheduleRequest(t *testing.T, request *Request) *Result {
 	t.Helper()
 	for _, mistake := range request.Errors {
 		t.Errorf("unexpected mistake: %v", mistake)
 	}
-	return same(t, request, w.inventory.Snapshot(), w.incumbents)
+	return same(t, request, h.inventory.Snapshot(), h.incumbents)
 }
 
 // same returns the result of Schedule, which must be that of Reference.

@@ -52,7 +52,7 @@ type afterCaches func()
 func (afterCaches) NeedLeaderElection() bool { return false }
 
 // Start calls the function.
-func (f afterCaches) Start(context.Context) error {
-	f()
+func (a afterCaches) Start(context.Context) error {
+	a()
 	return nil
 }

@@ -34,16 +34,16 @@ func start(t *testing.T, binary string, args ...string) *running {
 }
 
 // kill ends a program that runs, without a chance to finish anything.
-func (p *running) kill(t *testing.T) {
+func (r *running) kill(t *testing.T) {
 	t.Helper()
-	p.Signal(t, syscall.SIGKILL)
-	p.WantExit(t, -1)
-	p.killed = true
+	r.Signal(t, syscall.SIGKILL)
+	r.WantExit(t, -1)
+	r.killed = true
 }
 
 // log returns the last lines that the program has written.
-func (p *running) log() string {
-	return program.LastLines(p.Stdout.String() + p.Stderr.String())
+func (r *running) log() string {
+	return program.LastLines(r.Stdout.String() + r.Stderr.String())
 }
 
 // kubeconfig writes a configuration to a file.

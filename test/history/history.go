@@ -36,8 +36,8 @@ type Event struct {
 	Gap bool
 }
 
-func (f Event) String() string {
-	return fmt.Sprintf("%s of %s with %d decisions", f.Type, f.Page.Name, len(f.Page.Status.Decisions))
+func (e Event) String() string {
+	return fmt.Sprintf("%s of %s with %d decisions", e.Type, e.Page.Name, len(e.Page.Status.Decisions))
 }
 
 // Text has a line for every event, with the pages after it.

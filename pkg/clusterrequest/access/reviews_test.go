@@ -67,21 +67,21 @@ func newReviewed(t *testing.T, change func(*openmcpv1alpha1.AccessRequest)) *rev
 }
 
 // after moves the time and reconciles. It returns when the AccessRequest is reconciled again.
-func (v *reviewed) after(d time.Duration) time.Duration {
-	v.t.Helper()
-	v.clock.SetTime(v.clock.Now().Add(d))
-	result, err := v.Reconcile(v.t.Context(), reconcile.Request{NamespacedName: accessAt})
-	if err != nil && v.err == nil {
-		v.t.Fatal(err)
+func (r *reviewed) after(d time.Duration) time.Duration {
+	r.t.Helper()
+	r.clock.SetTime(r.clock.Now().Add(d))
+	result, err := r.Reconcile(r.t.Context(), reconcile.Request{NamespacedName: accessAt})
+	if err != nil && r.err == nil {
+		r.t.Fatal(err)
 	}
 	return result.RequeueAfter
 }
 
 // has demands that the condition Resolved has a status.
-func (v *reviewed) has(want metav1.ConditionStatus, reason string) {
-	v.t.Helper()
-	if got := resolved(v.t, v.client); got != want {
-		v.t.Errorf("%s: Resolved is %s, want %s", reason, got, want)
+func (r *reviewed) has(want metav1.ConditionStatus, reason string) {
+	r.t.Helper()
+	if got := resolved(r.t, r.client); got != want {
+		r.t.Errorf("%s: Resolved is %s, want %s", reason, got, want)
 	}
 }
 

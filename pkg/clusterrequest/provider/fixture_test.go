@@ -44,23 +44,23 @@ type recorder struct {
 	log      func(string)
 }
 
-func (p *recorder) Profiles(context.Context, client.Reader) ([]openmcpv1alpha1.Profile, error) {
-	return p.profiles, p.err
+func (r *recorder) Profiles(context.Context, client.Reader) ([]openmcpv1alpha1.Profile, error) {
+	return r.profiles, r.err
 }
 
-func (p *recorder) Ensure(context.Context, *openmcpv1alpha1.Cluster) (State, error) {
-	p.log("Ensure")
-	return p.state, p.err
+func (r *recorder) Ensure(context.Context, *openmcpv1alpha1.Cluster) (State, error) {
+	r.log("Ensure")
+	return r.state, r.err
 }
 
-func (p *recorder) TearDown(context.Context, *openmcpv1alpha1.Cluster) error {
-	p.log("TearDown")
-	return p.err
+func (r *recorder) TearDown(context.Context, *openmcpv1alpha1.Cluster) error {
+	r.log("TearDown")
+	return r.err
 }
 
-func (p *recorder) Forget(_ context.Context, cluster types.NamespacedName) error {
-	p.log("Forget " + cluster.String())
-	return p.err
+func (r *recorder) Forget(_ context.Context, cluster types.NamespacedName) error {
+	r.log("Forget " + cluster.String())
+	return r.err
 }
 
 // world is a reconciler of Clusters over a fake API server, with the calls of its Provider and its writes in their order.

@@ -255,9 +255,9 @@ func TestWritesAreLookedAfter(t *testing.T) {
 // withoutRed returns a namespace without bindings.
 type withoutRed struct{ client.Client }
 
-func (c withoutRed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (w withoutRed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if _, bindings := list.(*clusterv1beta2.ManagedClusterSetBindingList); bindings {
 		return nil
 	}
-	return c.Client.List(ctx, list, options...)
+	return w.Client.List(ctx, list, options...)
 }

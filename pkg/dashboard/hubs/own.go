@@ -41,32 +41,32 @@ var _ dashboard.Hub = (*Own)(nil)
 func (*Own) Holds(context.Context, *access.Trail) bool { return false }
 
 // Settings implements dashboard.Hub.
-func (h *Own) Settings() dashboard.Settings { return settingsOf(h.Explainer) }
+func (o *Own) Settings() dashboard.Settings { return settingsOf(o.Explainer) }
 
 // Reader implements dashboard.Hub.
-func (h *Own) Reader(user.Info) client.Client { return h.Explainer.Client }
+func (o *Own) Reader(user.Info) client.Client { return o.Explainer.Client }
 
 // Namespaces implements dashboard.Hub.
-func (h *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string, all bool, err error) {
+func (o *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string, all bool, err error) {
 	list, is := api.V1beta1.EmptyList().(client.ObjectList)
 	if !is {
 		return nil, false, fmt.Errorf("%T is no list", api.V1beta1.EmptyList())
 	}
-	err = h.Explainer.Client.List(ctx, list, client.Limit(1))
+	err = o.Explainer.Client.List(ctx, list, client.Limit(1))
 	if apierrors.IsForbidden(err) {
-		return []string{h.Namespace}, false, nil
+		return []string{o.Namespace}, false, nil
 	}
 	return nil, err == nil, err //nolint:wrapcheck // The status code of the response depends on its type.
 }
 
 // Explain implements dashboard.Hub: with the rights of the user, or else by the hub.
-func (h *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Question) (document.Source, error) {
-	found, refused := h.Explainer.Find(ctx, &question.Question, question.Rows)
-	if !apierrors.IsForbidden(refused) || h.Ask == nil {
+func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Question) (document.Source, error) {
+	found, refused := o.Explainer.Find(ctx, &question.Question, question.Rows)
+	if !apierrors.IsForbidden(refused) || o.Ask == nil {
 		return found, refused
 	}
 	question.Output = "json"
-	answer, err := h.Ask(ctx, h.Explainer.Client, question.Question)
+	answer, err := o.Ask(ctx, o.Explainer.Client, question.Question)
 	if !endpoint.Answered(err) {
 		return found, endpoint.Unanswered(refused, err)
 	}
@@ -75,7 +75,7 @@ func (h *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Quest
 	}
 	family := ""
 	if len(question.Objects) > 0 {
-		family = h.Explainer.FamilyOf(&question.Question, question.Objects[0].GroupKind()).Name
+		family = o.Explainer.FamilyOf(&question.Question, question.Objects[0].GroupKind()).Name
 	}
 	return decodeAnswer(question.Command, family, answer.Output)
 }

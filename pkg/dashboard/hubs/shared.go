@@ -37,38 +37,38 @@ type Shared struct {
 var _ dashboard.Hub = (*Shared)(nil)
 
 // Settings implements dashboard.Hub.
-func (h *Shared) Settings() dashboard.Settings { return settingsOf(h.Explainer) }
+func (s *Shared) Settings() dashboard.Settings { return settingsOf(s.Explainer) }
 
 func settingsOf(explainer *answers.Explainer) dashboard.Settings {
 	return dashboard.Settings{Controllers: explainer.Controllers, Limit: explainer.Limit, Delivered: explainer.Delivered}
 }
 
 // Holds implements dashboard.Hub.
-func (h *Shared) Holds(ctx context.Context, reviews *access.Trail) bool {
-	holds, err := reviews.Holds(ctx, h.Authority)
+func (s *Shared) Holds(ctx context.Context, reviews *access.Trail) bool {
+	holds, err := reviews.Holds(ctx, s.Authority)
 	return err == nil && holds
 }
 
 // Reader implements dashboard.Hub.
-func (h *Shared) Reader(caller user.Info) client.Client {
-	return access.NewReader(h.Explainer.Client, h.Authority, caller)
+func (s *Shared) Reader(caller user.Info) client.Client {
+	return access.NewReader(s.Explainer.Client, s.Authority, caller)
 }
 
 // Explain implements dashboard.Hub: with the rights of the user, or else as the endpoint of explanations does.
-func (h *Shared) Explain(ctx context.Context, caller user.Info, question dashboard.Question) (document.Source, error) {
-	whole := *h.Explainer
-	whole.Client, whole.Limited = h.Reader(caller), false
+func (s *Shared) Explain(ctx context.Context, caller user.Info, question dashboard.Question) (document.Source, error) {
+	whole := *s.Explainer
+	whole.Client, whole.Limited = s.Reader(caller), false
 	found, err := whole.Find(ctx, &question.Question, question.Rows)
 	if !apierrors.IsForbidden(err) {
 		return found, err
 	}
-	limited := *h.Explainer
+	limited := *s.Explainer
 	limited.Limited = true
 	asked, err := limited.Asked(&question.Question)
 	if err != nil {
 		return nil, &endpoint.AnswerError{Err: err}
 	}
-	if err := access.Check(ctx, h.Authority, caller, asked...); err != nil {
+	if err := access.Check(ctx, s.Authority, caller, asked...); err != nil {
 		return nil, err
 	}
 	found, err = limited.Find(ctx, &question.Question, question.Rows)
@@ -90,13 +90,13 @@ const (
 )
 
 // Namespaces implements dashboard.Hub.
-func (h *Shared) Namespaces(ctx context.Context, caller user.Info) (namespaces []string, all bool, err error) {
+func (s *Shared) Namespaces(ctx context.Context, caller user.Info) (namespaces []string, all bool, err error) {
 	resource := answers.PlacementResource(api.V1beta1)
-	err = access.Allowed(ctx, h.Authority, caller, access.VerbList, resource, "", "")
+	err = access.Allowed(ctx, s.Authority, caller, access.VerbList, resource, "", "")
 	if !apierrors.IsForbidden(err) {
 		return nil, err == nil, err
 	}
-	known, err := h.knownNamespaces(ctx)
+	known, err := s.knownNamespaces(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -107,7 +107,7 @@ func (h *Shared) Namespaces(ctx context.Context, caller user.Info) (namespaces [
 	for i, namespace := range known {
 		limit <- struct{}{}
 		reviews.Go(func() {
-			errs[i] = access.Allowed(ctx, h.Authority, caller, access.VerbList, resource, namespace, "")
+			errs[i] = access.Allowed(ctx, s.Authority, caller, access.VerbList, resource, namespace, "")
 			<-limit
 		})
 	}
@@ -124,7 +124,7 @@ func (h *Shared) Namespaces(ctx context.Context, caller user.Info) (namespaces [
 }
 
 // knownNamespaces returns the namespaces with Placements or bindings, sorted. They are read with the rights of the hub, and each is reviewed.
-func (h *Shared) knownNamespaces(ctx context.Context) ([]string, error) {
+func (s *Shared) knownNamespaces(ctx context.Context) ([]string, error) {
 	lists := []client.ObjectList{&clusterv1beta2.ManagedClusterSetBindingList{}}
 	for _, adapter := range api.Adapters() {
 		if list, is := adapter.EmptyList().(client.ObjectList); is {
@@ -133,7 +133,7 @@ func (h *Shared) knownNamespaces(ctx context.Context) ([]string, error) {
 	}
 	seen := map[string]bool{}
 	for _, list := range lists {
-		if err := h.Explainer.Client.List(ctx, list); err != nil {
+		if err := s.Explainer.Client.List(ctx, list); err != nil {
 			if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 				continue // The hub does not run with this API.
 			}

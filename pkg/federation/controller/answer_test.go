@@ -78,12 +78,12 @@ type overHTTP struct {
 	works client.Client
 }
 
-func (c overHTTP) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+func (o overHTTP) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	_, typed := object.(*workv1.ManifestWork)
 	if typed || object.GetObjectKind().GroupVersionKind() == workKind {
-		return c.works.Patch(ctx, object, patch, options...)
+		return o.works.Patch(ctx, object, patch, options...)
 	}
-	return c.Client.Patch(ctx, object, patch, options...)
+	return o.Client.Patch(ctx, object, patch, options...)
 }
 
 // A write of a work is one request, whose response has only the metadata: neither the payload is transferred back, nor does a status that cannot

@@ -279,8 +279,8 @@ func TestTheEndIsShort(t *testing.T) {
 // text counts the calls of its String method.
 type text struct{ asked *int }
 
-func (s text) String() string {
-	*s.asked++
+func (t text) String() string {
+	*t.asked++
 	return "text"
 }
 

@@ -114,7 +114,7 @@ var _ manager.LeaderElectionRunnable = onEveryReplica(nil)
 func (onEveryReplica) NeedLeaderElection() bool { return false }
 
 // Start calls the function.
-func (f onEveryReplica) Start(ctx context.Context) error { return f(ctx) }
+func (o onEveryReplica) Start(ctx context.Context) error { return o(ctx) }
 
 // followUntilDone registers the handlers of the kinds of the inventory for as long as the manager runs, which may be longer than any controller.
 func (s *Shared) followUntilDone(ctx context.Context, informers cache.Cache) error {

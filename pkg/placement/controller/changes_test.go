@@ -21,20 +21,20 @@ import (
 )
 
 // changed returns the texts of the events ClustersChanged that were sent since the last call.
-func (g *budgeted) changed() []string {
+func (b *budgeted) changed() []string {
 	var texts []string
-	for len(g.events.Events) > 0 {
-		if text, is := strings.CutPrefix(<-g.events.Events, "Normal ClustersChanged "); is {
+	for len(b.events.Events) > 0 {
+		if text, is := strings.CutPrefix(<-b.events.Events, "Normal ClustersChanged "); is {
 			texts = append(texts, text)
 		}
 	}
 	return texts
 }
 
-func (g *budgeted) expectChanged(reason string, want ...string) {
-	g.t.Helper()
-	if diff := cmp.Diff(want, g.changed()); diff != "" {
-		g.t.Errorf("%s: ClustersChanged (-want +got):\n%s", reason, diff)
+func (b *budgeted) expectChanged(reason string, want ...string) {
+	b.t.Helper()
+	if diff := cmp.Diff(want, b.changed()); diff != "" {
+		b.t.Errorf("%s: ClustersChanged (-want +got):\n%s", reason, diff)
 	}
 }
 

@@ -84,85 +84,85 @@ func newBudgeted(t *testing.T) *budgeted {
 }
 
 // restart forgets what a process remembers.
-func (g *budgeted) restart() {
+func (b *budgeted) restart() {
 	share := 30
 	served := servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}
-	shared := newState(sharedinventory.New(), served, g.clock)
+	shared := newState(sharedinventory.New(), served, b.clock)
 	shared.Synced.Store(true)
-	g.events = events.NewFakeRecorder(100)
-	g.state, g.decider.engine = shared, newEngine(shared.inventory)
-	g.applier.reporter.recorder = g.events
-	g.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	g.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	b.events = events.NewFakeRecorder(100)
+	b.state, b.decider.engine = shared, newEngine(shared.inventory)
+	b.applier.reporter.recorder = b.events
+	b.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	b.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	for n := range 250 {
-		g.state.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		b.state.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("c%03d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 		}})
 	}
 }
 
 // remove deletes clusters, from the first number to the one before last.
-func (g *budgeted) remove(first, last int) {
+func (b *budgeted) remove(first, last int) {
 	for n := first; n < last; n++ {
-		g.state.inventory.DeleteCluster(fmt.Sprintf("c%03d", n))
+		b.state.inventory.DeleteCluster(fmt.Sprintf("c%03d", n))
 	}
 }
 
 // reconcile evaluates until there is nothing left to do at once, and returns when to look again.
-func (g *budgeted) reconcile() time.Duration {
-	g.t.Helper()
+func (b *budgeted) reconcile() time.Duration {
+	b.t.Helper()
 	for range 5 {
-		result, err := g.Reconcile(g.t.Context(), placementKey("p"))
+		result, err := b.Reconcile(b.t.Context(), placementKey("p"))
 		if err != nil {
-			g.t.Fatal(err)
+			b.t.Fatal(err)
 		}
 		if result.RequeueAfter != time.Nanosecond {
 			return result.RequeueAfter
 		}
 	}
 
-	g.t.Fatal("there is always something left to do")
+	b.t.Fatal("there is always something left to do")
 	return 0
 }
 
 // fail evaluates once, and something goes wrong.
-func (g *budgeted) fail() {
-	g.t.Helper()
-	if _, err := g.Reconcile(g.t.Context(), placementKey("p")); err == nil {
-		g.t.Fatal("nothing went wrong")
+func (b *budgeted) fail() {
+	b.t.Helper()
+	if _, err := b.Reconcile(b.t.Context(), placementKey("p")); err == nil {
+		b.t.Fatal("nothing went wrong")
 	}
 }
 
 // edit changes the placement; a changed spec has another generation.
-func (g *budgeted) edit(change func(*clusterv1beta1.Placement)) {
-	g.t.Helper()
-	placement := g.placement()
+func (b *budgeted) edit(change func(*clusterv1beta1.Placement)) {
+	b.t.Helper()
+	placement := b.placement()
 	spec := placement.Spec.DeepCopy()
 	change(placement)
 	if !cmp.Equal(*spec, placement.Spec) {
 		placement.Generation++
 	}
-	if err := g.api.Update(g.t.Context(), placement); err != nil {
-		g.t.Fatal(err)
+	if err := b.api.Update(b.t.Context(), placement); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
-func (g *budgeted) placement() *clusterv1beta1.Placement {
-	g.t.Helper()
+func (b *budgeted) placement() *clusterv1beta1.Placement {
+	b.t.Helper()
 	placement := &clusterv1beta1.Placement{}
-	if err := g.api.Get(g.t.Context(), placementKey("p").NamespacedName, placement); err != nil {
-		g.t.Fatal(err)
+	if err := b.api.Get(b.t.Context(), placementKey("p").NamespacedName, placement); err != nil {
+		b.t.Fatal(err)
 	}
 	return placement
 }
 
 // expect demands how many clusters are decided, and what the condition says.
-func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason string) {
-	g.t.Helper()
+func (b *budgeted) expect(clusters int, status metav1.ConditionStatus, reason string) {
+	b.t.Helper()
 	pages := &clusterv1beta1.PlacementDecisionList{}
-	if err := g.api.List(g.t.Context(), pages); err != nil {
-		g.t.Fatal(err)
+	if err := b.api.List(b.t.Context(), pages); err != nil {
+		b.t.Fatal(err)
 	}
 	decided := 0
 	for _, page := range pages.Items {
@@ -170,31 +170,31 @@ func (g *budgeted) expect(clusters int, status metav1.ConditionStatus, reason st
 	}
 
 	if decided != clusters {
-		g.t.Errorf("%d clusters are decided, want %d", decided, clusters)
+		b.t.Errorf("%d clusters are decided, want %d", decided, clusters)
 	}
-	placement := g.placement()
+	placement := b.placement()
 
 	condition := meta.FindStatusCondition(placement.Status.Conditions, removalbudget.Condition)
 	if condition == nil || condition.Status != status || condition.Reason != reason || condition.ObservedGeneration != placement.Generation {
-		g.t.Errorf("the condition is %+v, want %s and %s", condition, status, reason)
+		b.t.Errorf("the condition is %+v, want %s and %s", condition, status, reason)
 	}
 }
 
 // warnings are the texts of the Warning events since they were last asked for.
-func (g *budgeted) warnings() []string {
+func (b *budgeted) warnings() []string {
 	warnings := []string{}
-	for len(g.events.Events) > 0 {
-		if text, is := strings.CutPrefix(<-g.events.Events, "Warning "); is {
+	for len(b.events.Events) > 0 {
+		if text, is := strings.CutPrefix(<-b.events.Events, "Warning "); is {
 			warnings = append(warnings, text)
 		}
 	}
 	return warnings
 }
 
-func (g *budgeted) expectWarnings(want ...string) {
-	g.t.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), g.warnings()); diff != "" {
-		g.t.Errorf("warnings (-want +got):\n%s", diff)
+func (b *budgeted) expectWarnings(want ...string) {
+	b.t.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), b.warnings()); diff != "" {
+		b.t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 func isPlacement(object client.Object) bool { return object.GetName() == "p" }
 
 // recorded is what the status records of departures; empty when it records none.
-func (g *budgeted) recorded() string {
-	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.RecordCondition)
+func (b *budgeted) recorded() string {
+	condition := meta.FindStatusCondition(b.placement().Status.Conditions, removalbudget.RecordCondition)
 	if condition == nil {
 		return ""
 	}

@@ -90,26 +90,26 @@ type twoLeaders struct {
 
 // mislead moves clusters between groups while the watches of these kinds are blocked for the second leader. No cluster comes or goes
 // meanwhile: both agree on what is selected, and not on where it belongs.
-func (s *twoLeaders) mislead(t *testing.T, kinds []string) {
+func (l *twoLeaders) mislead(t *testing.T, kinds []string) {
 	t.Helper()
 	told := []string{fmt.Sprintf("the second leader does not see %v", kinds)}
-	mend := s.proxy.Break(faults.Rule{Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: kinds}, Fault: faults.Hang})
+	mend := l.proxy.Break(faults.Rule{Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: kinds}, Fault: faults.Hang})
 	defer mend()
 	for _, next := range []func(*fleet) step{(*fleet).swap, (*fleet).regroup, (*fleet).relabel} {
-		step := next(s.fleet)
+		step := next(l.fleet)
 		suite.Must(t, step.apply(t.Context()))
-		s.atWork(t)
+		l.atWork(t)
 		told = append(told, step.what)
 	}
 	before := map[string]int{}
 	for _, kind := range kinds {
-		before[kind] = len(s.proxy.Requests(watches(kind)))
+		before[kind] = len(l.proxy.Requests(watches(kind)))
 	}
 	mend()
 	for _, kind := range kinds {
-		suite.AwaitRequests(t, s.proxy, watches(kind), before[kind]+1)
+		suite.AwaitRequests(t, l.proxy, watches(kind), before[kind]+1)
 	}
-	s.judge(t, strings.Join(told, "; "))
+	l.judge(t, strings.Join(told, "; "))
 }
 
 func watches(kind string) faults.Match {
@@ -117,14 +117,14 @@ func watches(kind string) faults.Match {
 }
 
 // atWork waits until somebody has written since the last time, and then for either the expected decisions or a fight.
-func (s *twoLeaders) atWork(t *testing.T) {
+func (l *twoLeaders) atWork(t *testing.T) {
 	t.Helper()
-	before := len(s.proxy.Requests(decisive))
+	before := len(l.proxy.Requests(decisive))
 	suite.Eventually(t, "waiting for the expected decisions, or a fight", func() error {
-		if len(s.proxy.Requests(decisive))-before > maxWrites {
+		if len(l.proxy.Requests(decisive))-before > maxWrites {
 			return nil
 		}
-		if findings := s.unsettled(t); len(findings) > 0 {
+		if findings := l.unsettled(t); len(findings) > 0 {
 			return errors.New(strings.Join(findings, "\n"))
 		}
 		return nil
@@ -132,14 +132,14 @@ func (s *twoLeaders) atWork(t *testing.T) {
 }
 
 // judge waits until the decisions are as expected and nobody changes them any more, and looks at what happened on the way.
-func (s *twoLeaders) judge(t *testing.T, what string) {
+func (l *twoLeaders) judge(t *testing.T, what string) {
 	t.Helper()
 	last, since := "", time.Now()
 	suite.Eventually(t, "waiting for the expected decisions", func() error {
-		if findings := s.unsettled(t); len(findings) > 0 {
+		if findings := l.unsettled(t); len(findings) > 0 {
 			return errors.New(strings.Join(findings, "\n"))
 		}
-		if now := s.versions(t); now != last {
+		if now := l.versions(t); now != last {
 			last, since = now, time.Now()
 		}
 		if still := time.Since(since); still < debounce {
@@ -149,23 +149,23 @@ func (s *twoLeaders) judge(t *testing.T, what string) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), suite.Timeout)
 	defer cancel()
-	suite.Must(t, s.recorded.Until(ctx, s.pages(t)))
+	suite.Must(t, l.recorded.Until(ctx, l.pages(t)))
 
-	before, after, frames := s.settled, s.recorded.Current(), s.recorded.Events()[s.frames:]
+	before, after, frames := l.settled, l.recorded.Current(), l.recorded.Events()[l.frames:]
 	for _, finding := range history.Missing(before, frames, after) {
 		t.Errorf("%s: %s", what, finding)
 	}
 	t.Logf("%s: %d events", what, len(frames))
-	s.settled, s.frames = after, s.frames+len(frames)
+	l.settled, l.frames = after, l.frames+len(frames)
 }
 
 // versions change with every write that is carried out.
-func (s *twoLeaders) versions(t *testing.T) string {
+func (l *twoLeaders) versions(t *testing.T) string {
 	t.Helper()
 	placement := &clusterv1beta1.Placement{}
-	suite.Must(t, s.hub.Client.Get(t.Context(), client.ObjectKeyFromObject(s.placement()), placement))
+	suite.Must(t, l.hub.Client.Get(t.Context(), client.ObjectKeyFromObject(l.placement()), placement))
 	versions := []string{placement.ResourceVersion}
-	for _, page := range s.pages(t) {
+	for _, page := range l.pages(t) {
 		versions = append(versions, page.ResourceVersion)
 	}
 	return strings.Join(versions, " ")
@@ -173,12 +173,12 @@ func (s *twoLeaders) versions(t *testing.T) string {
 
 // wantQuiet waits until nobody has sent a write for a while, not even one that is refused. What was begun on an old view may be tried
 // again a few times until then, and no more.
-func (s *twoLeaders) wantQuiet(t *testing.T) auditHistory {
+func (l *twoLeaders) wantQuiet(t *testing.T) auditHistory {
 	t.Helper()
-	before := readHistory(t, s.hub)
+	before := readHistory(t, l.hub)
 	last, since := before, time.Now()
 	suite.Eventually(t, "waiting until the two leaders write nothing", func() error {
-		if now := readHistory(t, s.hub); now.writes != last.writes {
+		if now := readHistory(t, l.hub); now.writes != last.writes {
 			last, since = now, time.Now()
 		}
 		if still := time.Since(since); still < stillness {

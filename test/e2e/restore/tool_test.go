@@ -79,11 +79,11 @@ func blocks(section, language string) []string {
 }
 
 // run runs commands with the functions of the page and the rights of an administrator, and returns what they print.
-func (w *tool) run(t *testing.T, commands string) (string, error) {
+func (tl *tool) run(t *testing.T, commands string) (string, error) {
 	t.Helper()
-	shell := exec.CommandContext(t.Context(), "sh", "-euc", w.functions+"\n"+commands)
-	shell.Dir = w.files
-	shell.Env = append(os.Environ(), "KUBECONFIG="+w.AdminKubeconfig, "PATH="+suite.Assets+":"+os.Getenv("PATH"))
+	shell := exec.CommandContext(t.Context(), "sh", "-euc", tl.functions+"\n"+commands)
+	shell.Dir = tl.files
+	shell.Env = append(os.Environ(), "KUBECONFIG="+tl.AdminKubeconfig, "PATH="+suite.Assets+":"+os.Getenv("PATH"))
 	output, err := shell.CombinedOutput()
 	if err != nil {
 		return string(output), fmt.Errorf("%s: %w\n%s", commands, err, output)
@@ -92,9 +92,9 @@ func (w *tool) run(t *testing.T, commands string) (string, error) {
 }
 
 // must runs commands that have to succeed.
-func (w *tool) must(t *testing.T, commands string) string {
+func (tl *tool) must(t *testing.T, commands string) string {
 	t.Helper()
-	output, err := w.run(t, commands)
+	output, err := tl.run(t, commands)
 	suite.Must(t, err)
 	return output
 }
@@ -113,7 +113,7 @@ type step struct {
 }
 
 // restore carries a step out. Objects with their ownerReferences are gone when it returns.
-func (w *tool) restore(t *testing.T, s step) {
+func (tl *tool) restore(t *testing.T, s step) {
 	t.Helper()
 	from, patch := s.kind+".json", s.patch
 	if s.keepsOwners {
@@ -129,11 +129,11 @@ func (w *tool) restore(t *testing.T, s step) {
 			continue
 		}
 		name = fmt.Sprintf("changed-%d", i)
-		w.must(t, "kubectl patch --local -f "+from+" --type=merge -o json --show-managed-fields -p '"+patch+"' > "+name+".json")
+		tl.must(t, "kubectl patch --local -f "+from+" --type=merge -o json --show-managed-fields -p '"+patch+"' > "+name+".json")
 		from = name + ".json"
 	}
 
-	output, err := w.run(t, "restore "+name)
+	output, err := tl.run(t, "restore "+name)
 	switch {
 	case s.exists:
 		if err == nil || strings.Contains(output, "created") || !strings.Contains(output, "AlreadyExists") {
@@ -144,7 +144,7 @@ func (w *tool) restore(t *testing.T, s step) {
 		t.Fatal(err)
 	case s.keepsOwners:
 		suite.EventuallyWithin(t, collectTimeout, "waiting for the garbage collector", func() error {
-			if left := w.uids(t, s.kind); left != "" {
+			if left := tl.uids(t, s.kind); left != "" {
 				return fmt.Errorf("%s %s are there", s.kind, left)
 			}
 			return nil
@@ -152,32 +152,32 @@ func (w *tool) restore(t *testing.T, s step) {
 		return
 	}
 	if s.kind == works && !s.noManagers {
-		w.must(t, "restore_managers "+name)
+		tl.must(t, "restore_managers "+name)
 	}
 	if !s.noStatus && hasStatus[s.kind] {
-		w.must(t, "restore_status "+name)
+		tl.must(t, "restore_status "+name)
 	}
 }
 
 // uids returns the UIDs of the objects of a kind.
-func (w *tool) uids(t *testing.T, kind string) string {
+func (tl *tool) uids(t *testing.T, kind string) string {
 	t.Helper()
-	return w.must(t, "kubectl get "+kind+` -A --sort-by=metadata.namespace -o jsonpath='{.items[*].metadata.uid}'`)
+	return tl.must(t, "kubectl get "+kind+` -A --sort-by=metadata.namespace -o jsonpath='{.items[*].metadata.uid}'`)
 }
 
 // wipe deletes the objects of the kinds as if they had never been there. The hub does not run.
-func (w *tool) wipe(t *testing.T, kinds ...string) {
+func (tl *tool) wipe(t *testing.T, kinds ...string) {
 	t.Helper()
 	for _, kind := range kinds {
-		w.must(t, "kubectl delete "+kind+" -A --all --wait=false")
+		tl.must(t, "kubectl delete "+kind+" -A --all --wait=false")
 	}
 	suite.Eventually(t, "waiting for the deletion", func() error {
 		var left []string
 		for _, kind := range kinds {
-			lines := w.must(t, "kubectl get "+kind+` -A -o jsonpath='{range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}'`)
+			lines := tl.must(t, "kubectl get "+kind+` -A -o jsonpath='{range .items[*]}{.metadata.namespace} {.metadata.name}{"\n"}{end}'`)
 			for line := range strings.Lines(lines) {
 				namespace, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-				output, err := w.run(t, "kubectl patch "+kind+" -n "+namespace+" "+name+` --type=merge -p '{"metadata":{"finalizers":null}}'`)
+				output, err := tl.run(t, "kubectl patch "+kind+" -n "+namespace+" "+name+` --type=merge -p '{"metadata":{"finalizers":null}}'`)
 				if err != nil && !strings.Contains(output, "NotFound") { // It may be gone meanwhile.
 					return err
 				}

@@ -59,10 +59,10 @@ func startTarget(t *testing.T) *target {
 	return s
 }
 
-func (s *target) requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.seen)
+func (t *target) requests() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.seen)
 }
 
 func startProxy(t *testing.T) (*target, *Proxy, kubernetes.Interface) {

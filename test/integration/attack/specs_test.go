@@ -17,104 +17,104 @@ import (
 )
 
 // newPlacement makes a placement of an API that asks for something.
-func (w *arenaHub) newPlacement(adapter api.Adapter, name string) api.Object {
-	metadata := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+func (h *arenaHub) newPlacement(adapter api.Adapter, name string) api.Object {
+	metadata := metav1.ObjectMeta{Namespace: h.namespace, Name: name}
 	if adapter == api.V1alpha1 {
-		return &placementv1alpha1.Placement{ObjectMeta: metadata, Spec: w.specV1alpha1()}
+		return &placementv1alpha1.Placement{ObjectMeta: metadata, Spec: h.specV1alpha1()}
 	}
-	return &clusterv1beta1.Placement{ObjectMeta: metadata, Spec: w.specV1beta1()}
+	return &clusterv1beta1.Placement{ObjectMeta: metadata, Spec: h.specV1beta1()}
 }
 
 // specV1beta1 is a random question. Most of them have a certain answer.
-func (w *arenaHub) specV1beta1() clusterv1beta1.PlacementSpec {
-	asked := clusterv1beta1.PlacementSpec{ClusterSets: w.requestedSets(), DecisionStrategy: w.strategy()}
-	for range w.IntN(3) {
-		asked.Predicates = append(asked.Predicates, w.predicate())
+func (h *arenaHub) specV1beta1() clusterv1beta1.PlacementSpec {
+	asked := clusterv1beta1.PlacementSpec{ClusterSets: h.requestedSets(), DecisionStrategy: h.strategy()}
+	for range h.IntN(3) {
+		asked.Predicates = append(asked.Predicates, h.predicate())
 	}
-	if w.chance(2) {
+	if h.chance(2) {
 		asked.Tolerations = []clusterv1beta1.Toleration{{Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists}}
 	}
 
-	switch w.IntN(8) {
+	switch h.IntN(8) {
 	case 0, 1:
-		asked.NumberOfClusters, asked.PrioritizerPolicy = w.number(), exactly(demoScore(1))
+		asked.NumberOfClusters, asked.PrioritizerPolicy = h.number(), exactly(demoScore(1))
 	case 2:
-		asked.NumberOfClusters, asked.PrioritizerPolicy = w.number(), exactly(builtIn("Steady", 1))
+		asked.NumberOfClusters, asked.PrioritizerPolicy = h.number(), exactly(builtIn("Steady", 1))
 	case 3:
-		asked.NumberOfClusters = w.number() // Balance and Steady
+		asked.NumberOfClusters = h.number() // Balance and Steady
 	case 4:
 		asked.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{{
 			TopologyKey: regionLabel, TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1,
-			WhenUnsatisfiable: oneOf(w.Rand, clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway),
+			WhenUnsatisfiable: oneOf(h.Rand, clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway),
 		}}
-		asked.NumberOfClusters = w.number()
+		asked.NumberOfClusters = h.number()
 	case 5:
 		asked.Tolerations = []clusterv1beta1.Toleration{{
-			Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(oneOf[int64](w.Rand, 1, 3600)),
+			Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(oneOf[int64](h.Rand, 1, 3600)),
 		}}
 	}
 
 	return asked
 }
 
-func (w *arenaHub) specV1alpha1() placementv1alpha1.PlacementSpec {
-	asked := placementv1alpha1.PlacementSpec{ClusterSets: w.requestedSets()}
-	for range w.IntN(3) {
+func (h *arenaHub) specV1alpha1() placementv1alpha1.PlacementSpec {
+	asked := placementv1alpha1.PlacementSpec{ClusterSets: h.requestedSets()}
+	for range h.IntN(3) {
 		predicate := placementv1alpha1.ClusterPredicate{
-			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{regionLabel: oneOf(w.Rand, regions...)}},
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{regionLabel: oneOf(h.Rand, regions...)}},
 		}
-		if w.chance(2) {
+		if h.chance(2) {
 			predicate = placementv1alpha1.ClusterPredicate{
-				ClaimSelector: placementv1alpha1.ClusterClaimSelector{MatchClaims: map[string]string{platformClaim: oneOf(w.Rand, platforms...)}},
+				ClaimSelector: placementv1alpha1.ClusterClaimSelector{MatchClaims: map[string]string{platformClaim: oneOf(h.Rand, platforms...)}},
 			}
 		}
 		asked.Predicates = append(asked.Predicates, predicate)
 	}
 
-	if w.chance(3) {
-		asked.NumberOfClusters = w.number()
+	if h.chance(3) {
+		asked.NumberOfClusters = h.number()
 	}
-	if w.chance(4) {
+	if h.chance(4) {
 		asked.AntiAffinity = placementv1alpha1.AntiAffinity{TopologyKey: platformClaim, TopologyKeyType: placementv1alpha1.TopologyKeyTypeClaim}
 	}
 	return asked
 }
 
 // requestedSets are the sets that a placement asks for; mostly all.
-func (w *arenaHub) requestedSets() []string {
-	if w.chance(3) {
-		return []string{oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)}
+func (h *arenaHub) requestedSets() []string {
+	if h.chance(3) {
+		return []string{oneOf(h.Rand, append([]string{h.labelSet}, h.sets...)...)}
 	}
 	return nil
 }
 
-func (w *arenaHub) number() *int32 { return ptr.To(int32(1 + w.IntN(len(w.clusters)))) }
+func (h *arenaHub) number() *int32 { return ptr.To(int32(1 + h.IntN(len(h.clusters)))) }
 
 // strategy has one group, small ones, named ones, or one for each cluster, which makes the longest status.
-func (w *arenaHub) strategy() clusterv1beta1.DecisionStrategy {
+func (h *arenaHub) strategy() clusterv1beta1.DecisionStrategy {
 	strategy := clusterv1beta1.GroupStrategy{
-		ClustersPerDecisionGroup: oneOf(w.Rand, intstr.FromString("100%"), intstr.FromString("100%"), intstr.FromString("30%"), intstr.FromInt32(7),
+		ClustersPerDecisionGroup: oneOf(h.Rand, intstr.FromString("100%"), intstr.FromString("100%"), intstr.FromString("30%"), intstr.FromInt32(7),
 			intstr.FromInt32(1)),
 	}
 
-	if w.chance(3) {
+	if h.chance(3) {
 		strategy.DecisionGroups = []clusterv1beta1.DecisionGroup{{
 			GroupName: "canary", ClusterSelector: clusterv1beta1.GroupClusterSelector{
-				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{tierLabel: oneOf(w.Rand, tiers...)}},
+				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{tierLabel: oneOf(h.Rand, tiers...)}},
 			},
 		}}
 	}
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
-func (w *arenaHub) predicate() clusterv1beta1.ClusterPredicate {
-	switch w.IntN(3) {
+func (h *arenaHub) predicate() clusterv1beta1.ClusterPredicate {
+	switch h.IntN(3) {
 	case 0:
-		return byRegions(oneOf(w.Rand, regions...), oneOf(w.Rand, regions...))
+		return byRegions(oneOf(h.Rand, regions...), oneOf(h.Rand, regions...))
 	case 1:
-		return byPlatforms(oneOf(w.Rand, platforms...), oneOf(w.Rand, platforms...))
+		return byPlatforms(oneOf(h.Rand, platforms...), oneOf(h.Rand, platforms...))
 	default:
-		return byCEL(oneOf(w.Rand, regions...), oneOf(w.Rand, regions...))
+		return byCEL(oneOf(h.Rand, regions...), oneOf(h.Rand, regions...))
 	}
 }
 

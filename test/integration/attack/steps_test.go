@@ -48,41 +48,41 @@ var changing = []step{
 var unreadable = []step{(*arenaHub).spoilCluster, (*arenaHub).spoilScore, (*arenaHub).spoilPlacement}
 
 // pick is a placement of v1beta1, and false when there is none.
-func (w *arenaHub) pick() (name string, found bool) {
-	names := w.placements[api.V1beta1]
+func (h *arenaHub) pick() (name string, found bool) {
+	names := h.placements[api.V1beta1]
 	if len(names) == 0 {
 		return "", false
 	}
-	return oneOf(w.Rand, names...), true
+	return oneOf(h.Rand, names...), true
 }
 
-func (w *arenaHub) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) error {
-	w.noted("change Placement %s", name)
-	return edit(ctx, w, client.ObjectKey{Namespace: w.namespace, Name: name}, spec, func(p *clusterv1beta1.Placement) { change(&p.Spec) })
+func (h *arenaHub) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) error {
+	h.noted("change Placement %s", name)
+	return edit(ctx, h, client.ObjectKey{Namespace: h.namespace, Name: name}, spec, func(p *clusterv1beta1.Placement) { change(&p.Spec) })
 }
 
 // label gives clusters a label.
-func (w *arenaHub) label(ctx context.Context, key, value string, clusters ...string) error {
-	w.noted("label %d clusters from %s with %s=%s", len(clusters), clusters[0], key, value)
+func (h *arenaHub) label(ctx context.Context, key, value string, clusters ...string) error {
+	h.noted("label %d clusters from %s with %s=%s", len(clusters), clusters[0], key, value)
 	for _, name := range clusters {
-		if err := w.editCluster(ctx, name, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value }); err != nil {
+		if err := h.editCluster(ctx, name, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *arenaHub) labelThenSelect(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) labelThenSelect(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	w.wave++
-	wave := fmt.Sprintf("w%d", w.wave)
-	if err := w.label(ctx, waveLabel, wave, w.clusters...); err != nil {
+	h.wave++
+	wave := fmt.Sprintf("w%d", h.wave)
+	if err := h.label(ctx, waveLabel, wave, h.clusters...); err != nil {
 		return err
 	}
-	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+	return h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		if len(s.Predicates) == 0 || len(s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions) > 0 &&
 			s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions[0].Key == waveLabel {
 			s.Predicates = []clusterv1beta1.ClusterPredicate{byLabel(waveLabel, wave)}
@@ -90,14 +90,14 @@ func (w *arenaHub) labelThenSelect(ctx context.Context) error {
 	})
 }
 
-func (w *arenaHub) widenThenRelabel(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) widenThenRelabel(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	to := oneOf(w.Rand, regions...)
+	to := oneOf(h.Rand, regions...)
 
-	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+	err := h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		if len(s.Predicates) > 0 {
 			s.Predicates = append(s.Predicates[:1], byRegions(to))
 		}
@@ -105,95 +105,95 @@ func (w *arenaHub) widenThenRelabel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.label(ctx, regionLabel, to, w.someClusters()...)
+	return h.label(ctx, regionLabel, to, h.someClusters()...)
 }
 
-func (w *arenaHub) bindThenMove(ctx context.Context) error {
-	to := oneOf(w.Rand, w.sets...)
-	w.noted("bind %s", to)
-	if err := w.bind(ctx, to); err != nil {
+func (h *arenaHub) bindThenMove(ctx context.Context) error {
+	to := oneOf(h.Rand, h.sets...)
+	h.noted("bind %s", to)
+	if err := h.bind(ctx, to); err != nil {
 		return err
 	}
-	return w.label(ctx, clusterv1beta2.ClusterSetLabel, to, w.someClusters()...)
+	return h.label(ctx, clusterv1beta2.ClusterSetLabel, to, h.someClusters()...)
 }
 
 // moveThenUnbind moves all clusters into one set, which is bound first, and unbinds another one.
-func (w *arenaHub) moveThenUnbind(ctx context.Context) error {
-	from := w.IntN(len(w.sets))
-	to := (from + 1) % len(w.sets)
-	w.noted("bind %s", w.sets[to])
-	if err := w.bind(ctx, w.sets[to]); err != nil {
+func (h *arenaHub) moveThenUnbind(ctx context.Context) error {
+	from := h.IntN(len(h.sets))
+	to := (from + 1) % len(h.sets)
+	h.noted("bind %s", h.sets[to])
+	if err := h.bind(ctx, h.sets[to]); err != nil {
 		return err
 	}
-	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, w.sets[to], w.clusters...); err != nil {
+	if err := h.label(ctx, clusterv1beta2.ClusterSetLabel, h.sets[to], h.clusters...); err != nil {
 		return err
 	}
-	w.noted("unbind %s", w.sets[from])
-	return w.unbind(ctx, w.sets[from])
+	h.noted("unbind %s", h.sets[from])
+	return h.unbind(ctx, h.sets[from])
 }
 
-func (w *arenaHub) widenSetThenRelabel(ctx context.Context) error {
-	w.noted("%s selects every region", w.labelSet)
-	err := edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, regions...) })
+func (h *arenaHub) widenSetThenRelabel(ctx context.Context) error {
+	h.noted("%s selects every region", h.labelSet)
+	err := edit(ctx, h, client.ObjectKey{Name: h.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { h.selectInSet(s, regions...) })
 	if err != nil {
 		return err
 	}
-	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
+	return h.label(ctx, regionLabel, oneOf(h.Rand, regions...), h.someClusters()...)
 }
 
-func (w *arenaHub) raiseThenEvaluate(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) raiseThenEvaluate(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	count := min(scoredClusters, len(w.clusters))
-	first := w.clusters[:count/2]
-	w.noted("raise the scores of %d clusters from %s", len(first), first[0])
+	count := min(scoredClusters, len(h.clusters))
+	first := h.clusters[:count/2]
+	h.noted("raise the scores of %d clusters from %s", len(first), first[0])
 
 	for _, cluster := range first {
-		if err := w.score(ctx, cluster, 100); err != nil {
+		if err := h.score(ctx, cluster, 100); err != nil {
 			return err
 		}
 	}
-	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+	return h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		s.NumberOfClusters, s.PrioritizerPolicy = ptr.To(int32(count)), exactly(demoScore(1))
 		s.SpreadPolicy = clusterv1beta1.SpreadPolicy{}
 	})
 }
 
-func (w *arenaHub) tolerateThenTaint(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) tolerateThenTaint(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+	err := h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		s.Tolerations = []clusterv1beta1.Toleration{{Key: maintenanceTaint, Operator: clusterv1beta1.TolerationOpExists}}
 	})
 	if err != nil {
 		return err
 	}
-	return w.taintSome(ctx, maintenanceTaint, clusterv1.TaintEffectNoSelect)
+	return h.taintSome(ctx, maintenanceTaint, clusterv1.TaintEffectNoSelect)
 }
 
-func (w *arenaHub) taintSome(ctx context.Context, key string, effect clusterv1.TaintEffect) error {
-	clusters := w.someClusters()
-	w.noted("taint %d clusters from %s with %s:%s", len(clusters), clusters[0], key, effect)
+func (h *arenaHub) taintSome(ctx context.Context, key string, effect clusterv1.TaintEffect) error {
+	clusters := h.someClusters()
+	h.noted("taint %d clusters from %s with %s:%s", len(clusters), clusters[0], key, effect)
 	for _, cluster := range clusters {
-		if err := w.taint(ctx, cluster, key, effect); err != nil {
+		if err := h.taint(ctx, cluster, key, effect); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *arenaHub) addPredicateThenClaim(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) addPredicateThenClaim(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	to := oneOf(w.Rand, platforms...)
+	to := oneOf(h.Rand, platforms...)
 
-	err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+	err := h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 		if len(s.Predicates) > 0 {
 			s.Predicates = append(s.Predicates[:1], byPlatforms(to))
 		}
@@ -201,14 +201,14 @@ func (w *arenaHub) addPredicateThenClaim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return w.claimSome(ctx, to)
+	return h.claimSome(ctx, to)
 }
 
-func (w *arenaHub) claimSome(ctx context.Context, platform string) error {
-	clusters := w.someClusters()
-	w.noted("%d clusters from %s claim %s", len(clusters), clusters[0], platform)
+func (h *arenaHub) claimSome(ctx context.Context, platform string) error {
+	clusters := h.someClusters()
+	h.noted("%d clusters from %s claim %s", len(clusters), clusters[0], platform)
 	for _, cluster := range clusters {
-		if err := w.claim(ctx, cluster, platform); err != nil {
+		if err := h.claim(ctx, cluster, platform); err != nil {
 			return err
 		}
 	}
@@ -216,10 +216,10 @@ func (w *arenaHub) claimSome(ctx context.Context, platform string) error {
 }
 
 // recreateUnusedSet has every placement that asks for a set ask for all, and then deletes that set.
-func (w *arenaHub) recreateUnusedSet(ctx context.Context) error {
-	set := oneOf(w.Rand, w.sets...)
-	for _, name := range w.placements[api.V1beta1] {
-		err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
+func (h *arenaHub) recreateUnusedSet(ctx context.Context) error {
+	set := oneOf(h.Rand, h.sets...)
+	for _, name := range h.placements[api.V1beta1] {
+		err := h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 			if slices.Contains(s.ClusterSets, set) {
 				s.ClusterSets = nil
 			}
@@ -229,113 +229,113 @@ func (w *arenaHub) recreateUnusedSet(ctx context.Context) error {
 		}
 	}
 
-	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, w.sets[(slices.Index(w.sets, set)+1)%len(w.sets)], w.clusters...); err != nil {
+	if err := h.label(ctx, clusterv1beta2.ClusterSetLabel, h.sets[(slices.Index(h.sets, set)+1)%len(h.sets)], h.clusters...); err != nil {
 		return err
 	}
-	return w.recreateNamedSet(ctx, set)
+	return h.recreateNamedSet(ctx, set)
 }
 
-func (w *arenaHub) relabel(ctx context.Context) error {
-	if w.chance(2) {
-		return w.label(ctx, tierLabel, oneOf(w.Rand, tiers...), w.someClusters()...)
+func (h *arenaHub) relabel(ctx context.Context) error {
+	if h.chance(2) {
+		return h.label(ctx, tierLabel, oneOf(h.Rand, tiers...), h.someClusters()...)
 	}
-	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
+	return h.label(ctx, regionLabel, oneOf(h.Rand, regions...), h.someClusters()...)
 }
 
-func (w *arenaHub) move(ctx context.Context) error {
-	return w.label(ctx, clusterv1beta2.ClusterSetLabel, oneOf(w.Rand, w.sets...), w.someClusters()...)
+func (h *arenaHub) move(ctx context.Context) error {
+	return h.label(ctx, clusterv1beta2.ClusterSetLabel, oneOf(h.Rand, h.sets...), h.someClusters()...)
 }
 
-func (w *arenaHub) reclaim(ctx context.Context) error {
-	return w.claimSome(ctx, oneOf(w.Rand, platforms...))
+func (h *arenaHub) reclaim(ctx context.Context) error {
+	return h.claimSome(ctx, oneOf(h.Rand, platforms...))
 }
 
-func (w *arenaHub) rescore(ctx context.Context) error {
-	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
-	w.noted("score %s", cluster)
-	return w.score(ctx, cluster, int32(w.IntN(100)))
+func (h *arenaHub) rescore(ctx context.Context) error {
+	cluster := h.clusters[h.IntN(min(scoredClusters, len(h.clusters)))]
+	h.noted("score %s", cluster)
+	return h.score(ctx, cluster, int32(h.IntN(100)))
 }
 
-func (w *arenaHub) toggleTaint(ctx context.Context) error {
-	if w.chance(2) {
-		key := oneOf(w.Rand, maintenanceTaint, newTaint)
-		return w.taintSome(ctx, key, oneOf(w.Rand, clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectNoSelectIfNew))
+func (h *arenaHub) toggleTaint(ctx context.Context) error {
+	if h.chance(2) {
+		key := oneOf(h.Rand, maintenanceTaint, newTaint)
+		return h.taintSome(ctx, key, oneOf(h.Rand, clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectNoSelectIfNew))
 	}
-	clusters := w.someClusters()
-	w.noted("untaint %d clusters from %s", len(clusters), clusters[0])
+	clusters := h.someClusters()
+	h.noted("untaint %d clusters from %s", len(clusters), clusters[0])
 
 	for _, cluster := range clusters {
-		if err := w.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) { c.Spec.Taints = nil }); err != nil {
+		if err := h.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) { c.Spec.Taints = nil }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *arenaHub) toggleBinding(ctx context.Context) error {
-	set := oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)
-	bound, err := w.bound(ctx, set)
+func (h *arenaHub) toggleBinding(ctx context.Context) error {
+	set := oneOf(h.Rand, append([]string{h.labelSet}, h.sets...)...)
+	bound, err := h.bound(ctx, set)
 	if err != nil {
 		return err
 	}
-	w.noted("bind or unbind %s, which is bound: %t", set, bound)
+	h.noted("bind or unbind %s, which is bound: %t", set, bound)
 	if bound {
-		return w.unbind(ctx, set)
+		return h.unbind(ctx, set)
 	}
-	return w.bind(ctx, set)
+	return h.bind(ctx, set)
 }
 
-func (w *arenaHub) reselectSet(ctx context.Context) error {
-	of := []string{oneOf(w.Rand, regions...), oneOf(w.Rand, regions...)}
-	w.noted("%s selects %v", w.labelSet, of)
-	return edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, of...) })
+func (h *arenaHub) reselectSet(ctx context.Context) error {
+	of := []string{oneOf(h.Rand, regions...), oneOf(h.Rand, regions...)}
+	h.noted("%s selects %v", h.labelSet, of)
+	return edit(ctx, h, client.ObjectKey{Name: h.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { h.selectInSet(s, of...) })
 }
 
-func (w *arenaHub) respecify(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) respecify(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	asked := w.specV1beta1()
-	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) { *s = asked })
+	asked := h.specV1beta1()
+	return h.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) { *s = asked })
 }
 
-func (w *arenaHub) recreateCluster(ctx context.Context) error {
-	name := oneOf(w.Rand, w.clusters...)
-	w.noted("delete and create %s", name)
+func (h *arenaHub) recreateCluster(ctx context.Context) error {
+	name := oneOf(h.Rand, h.clusters...)
+	h.noted("delete and create %s", name)
 	cluster := &clusterv1.ManagedCluster{}
 	cluster.Name = name
-	if err := w.remove(ctx, cluster); err != nil {
+	if err := h.remove(ctx, cluster); err != nil {
 		return err
 	}
-	return w.createCluster(ctx, name)
+	return h.createCluster(ctx, name)
 }
 
-func (w *arenaHub) recreatePlacement(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) recreatePlacement(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	w.noted("delete and create Placement %s", name)
-	placement := w.newPlacement(api.V1beta1, name)
-	if err := w.remove(ctx, placement); err != nil {
+	h.noted("delete and create Placement %s", name)
+	placement := h.newPlacement(api.V1beta1, name)
+	if err := h.remove(ctx, placement); err != nil {
 		return err
 	}
-	return w.create(ctx, placement)
+	return h.create(ctx, placement)
 }
 
-func (w *arenaHub) recreateSet(ctx context.Context) error {
-	return w.recreateNamedSet(ctx, oneOf(w.Rand, w.sets...))
+func (h *arenaHub) recreateSet(ctx context.Context) error {
+	return h.recreateNamedSet(ctx, oneOf(h.Rand, h.sets...))
 }
 
-func (w *arenaHub) recreateNamedSet(ctx context.Context, name string) error {
-	w.noted("delete and create %s", name)
+func (h *arenaHub) recreateNamedSet(ctx context.Context, name string) error {
+	h.noted("delete and create %s", name)
 	set := &clusterv1beta2.ManagedClusterSet{}
 	set.Name = name
-	if err := w.remove(ctx, set); err != nil {
+	if err := h.remove(ctx, set); err != nil {
 		return err
 	}
 	again := &clusterv1beta2.ManagedClusterSet{}
 	again.Name = name
-	return w.create(ctx, again)
+	return h.create(ctx, again)
 }

@@ -39,16 +39,16 @@ func (a *arena) admitUnreadable(ctx context.Context) error {
 }
 
 // spoil makes an object unreadable for a moment, by a merge patch of which another one takes the effect back.
-func (w *arenaHub) spoil(ctx context.Context, object *unstructured.Unstructured, part part, patch, mend string) error {
-	w.noted("%s %s cannot be read for a moment", object.GetKind(), object.GetName())
+func (h *arenaHub) spoil(ctx context.Context, object *unstructured.Unstructured, part part, patch, mend string) error {
+	h.noted("%s %s cannot be read for a moment", object.GetKind(), object.GetName())
 	for _, text := range []string{patch, mend} {
 		merge := client.RawPatch("application/merge-patch+json", []byte(text))
 
 		err := persist(ctx, func() error {
 			if part == status {
-				return w.admin.Status().Patch(ctx, object.DeepCopy(), merge)
+				return h.admin.Status().Patch(ctx, object.DeepCopy(), merge)
 			}
-			return w.admin.Patch(ctx, object.DeepCopy(), merge)
+			return h.admin.Patch(ctx, object.DeepCopy(), merge)
 		})
 		if err != nil {
 			return fmt.Errorf("patching %s %s: %w", object.GetKind(), object.GetName(), err)
@@ -70,26 +70,26 @@ func unstructuredOf(kind schema.GroupVersionKind, namespace, name string) *unstr
 	return object
 }
 
-func (w *arenaHub) spoilCluster(ctx context.Context) error {
-	object := unstructuredOf(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), "", oneOf(w.Rand, w.clusters...))
-	return w.spoil(ctx, object, status, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`, `{"status":{"allocatable":null}}`)
+func (h *arenaHub) spoilCluster(ctx context.Context) error {
+	object := unstructuredOf(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), "", oneOf(h.Rand, h.clusters...))
+	return h.spoil(ctx, object, status, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`, `{"status":{"allocatable":null}}`)
 }
 
-func (w *arenaHub) spoilScore(ctx context.Context) error {
-	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
+func (h *arenaHub) spoilScore(ctx context.Context) error {
+	cluster := h.clusters[h.IntN(min(scoredClusters, len(h.clusters)))]
 	object := unstructuredOf(schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"), cluster, scoreObject)
-	return w.spoil(ctx, object, status, `{"status":{"validUntil":"2037-01-01t00:00:00z"}}`, `{"status":{"validUntil":null}}`)
+	return h.spoil(ctx, object, status, `{"status":{"validUntil":"2037-01-01t00:00:00z"}}`, `{"status":{"validUntil":null}}`)
 }
 
-func (w *arenaHub) spoilPlacement(ctx context.Context) error {
-	name, found := w.pick()
+func (h *arenaHub) spoilPlacement(ctx context.Context) error {
+	name, found := h.pick()
 	if !found {
 		return nil
 	}
-	object := unstructuredOf(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), w.namespace, name)
+	object := unstructuredOf(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), h.namespace, name)
 	groups := `{"spec":{"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":%s}}}}`
-	if err := w.spoil(ctx, object, spec, fmt.Sprintf(groups, "4294967296"), fmt.Sprintf(groups, `"100%"`)); err != nil {
+	if err := h.spoil(ctx, object, spec, fmt.Sprintf(groups, "4294967296"), fmt.Sprintf(groups, `"100%"`)); err != nil {
 		return err
 	}
-	return w.editPlacement(ctx, name, func(*clusterv1beta1.PlacementSpec) {}) // The truth takes it in.
+	return h.editPlacement(ctx, name, func(*clusterv1beta1.PlacementSpec) {}) // The truth takes it in.
 }

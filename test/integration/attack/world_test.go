@@ -71,13 +71,13 @@ type arenaHub struct {
 func oneOf[T any](random *rand.Rand, all ...T) T { return all[random.IntN(len(all))] }
 
 // chance is true once in so many times.
-func (w *arenaHub) chance(times int) bool { return w.IntN(times) == 0 }
+func (h *arenaHub) chance(times int) bool { return h.IntN(times) == 0 }
 
 // someClusters are a few clusters, many, or all.
-func (w *arenaHub) someClusters() []string {
-	count := oneOf(w.Rand, 1, 1, 3, len(w.clusters)/3, len(w.clusters))
-	first := w.IntN(len(w.clusters) - count + 1)
-	return w.clusters[first : first+count]
+func (h *arenaHub) someClusters() []string {
+	count := oneOf(h.Rand, 1, 1, 3, len(h.clusters)/3, len(h.clusters))
+	first := h.IntN(len(h.clusters) - count + 1)
+	return h.clusters[first : first+count]
 }
 
 // newHub makes everything that the steps change later.
@@ -147,21 +147,21 @@ func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 }
 
 // destroy deletes the world, the placements first.
-func (w *arenaHub) destroy(ctx context.Context) error {
+func (h *arenaHub) destroy(ctx context.Context) error {
 	for _, adapter := range api.Adapters() {
-		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(w.namespace)) }); err != nil {
+		if err := persist(ctx, func() error { return h.admin.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(h.namespace)) }); err != nil {
 			return fmt.Errorf("deleting the placements of %s: %w", adapter.Name(), err)
 		}
 	}
 	for _, kind := range []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}} {
-		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, kind, client.MatchingLabels{worldLabel: w.namespace}) }); err != nil {
+		if err := persist(ctx, func() error { return h.admin.DeleteAllOf(ctx, kind, client.MatchingLabels{worldLabel: h.namespace}) }); err != nil {
 			return fmt.Errorf("deleting %T: %w", kind, err)
 		}
 	}
 
-	for _, name := range append([]string{w.namespace}, w.clusters[:min(scoredClusters, len(w.clusters))]...) {
+	for _, name := range append([]string{h.namespace}, h.clusters[:min(scoredClusters, len(h.clusters))]...) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if err := persist(ctx, func() error { return client.IgnoreNotFound(w.admin.Delete(ctx, namespace)) }); err != nil {
+		if err := persist(ctx, func() error { return client.IgnoreNotFound(h.admin.Delete(ctx, namespace)) }); err != nil {
 			return fmt.Errorf("deleting the namespace %s: %w", name, err)
 		}
 	}
@@ -169,21 +169,21 @@ func (w *arenaHub) destroy(ctx context.Context) error {
 }
 
 // create makes an object, however often that fails.
-func (w *arenaHub) create(ctx context.Context, object client.Object) error {
+func (h *arenaHub) create(ctx context.Context, object client.Object) error {
 	if object.GetNamespace() == "" {
 		labels := object.GetLabels()
 		if labels == nil {
 			labels = map[string]string{}
 		}
-		labels[worldLabel] = w.namespace
+		labels[worldLabel] = h.namespace
 		object.SetLabels(labels)
 	}
 
 	err := persist(ctx, func() error {
 		object.SetResourceVersion("")
-		err := w.admin.Create(ctx, object)
+		err := h.admin.Create(ctx, object)
 		if apierrors.IsAlreadyExists(err) { // An attempt whose answer was lost, or what is being deleted.
-			err = w.admin.Get(ctx, client.ObjectKeyFromObject(object), object)
+			err = h.admin.Get(ctx, client.ObjectKeyFromObject(object), object)
 			if err == nil && object.GetDeletionTimestamp() != nil {
 				err = fmt.Errorf("%s is being deleted", object.GetName())
 			}
@@ -194,14 +194,14 @@ func (w *arenaHub) create(ctx context.Context, object client.Object) error {
 		return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 	}
 
-	w.truth.set(object)
+	h.truth.set(object)
 	return nil
 }
 
 // remove deletes an object, however often that fails.
-func (w *arenaHub) remove(ctx context.Context, object client.Object) error {
+func (h *arenaHub) remove(ctx context.Context, object client.Object) error {
 	err := persist(ctx, func() error {
-		if err := w.admin.Delete(ctx, object); !apierrors.IsNotFound(err) {
+		if err := h.admin.Delete(ctx, object); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting it, or waiting until it is gone: %w", err)
 		}
 		return nil
@@ -209,7 +209,7 @@ func (w *arenaHub) remove(ctx context.Context, object client.Object) error {
 	if err != nil {
 		return fmt.Errorf("deleting %T %s: %w", object, object.GetName(), err)
 	}
-	w.truth.remove(object)
+	h.truth.remove(object)
 	return nil
 }
 
@@ -247,23 +247,23 @@ const (
 	status part = true
 )
 
-func (w *arenaHub) editCluster(ctx context.Context, name string, change func(*clusterv1.ManagedCluster)) error {
-	return edit(ctx, w, client.ObjectKey{Name: name}, spec, change)
+func (h *arenaHub) editCluster(ctx context.Context, name string, change func(*clusterv1.ManagedCluster)) error {
+	return edit(ctx, h, client.ObjectKey{Name: name}, spec, change)
 }
 
-func (w *arenaHub) createCluster(ctx context.Context, name string) error {
-	err := w.create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-		clusterv1beta2.ClusterSetLabel: oneOf(w.Rand, w.sets...), regionLabel: oneOf(w.Rand, regions...), tierLabel: oneOf(w.Rand, tiers...),
+func (h *arenaHub) createCluster(ctx context.Context, name string) error {
+	err := h.create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+		clusterv1beta2.ClusterSetLabel: oneOf(h.Rand, h.sets...), regionLabel: oneOf(h.Rand, regions...), tierLabel: oneOf(h.Rand, tiers...),
 	}}})
 	if err != nil {
 		return err
 	}
-	return w.claim(ctx, name, oneOf(w.Rand, platforms...))
+	return h.claim(ctx, name, oneOf(h.Rand, platforms...))
 }
 
 // claim reports the platform of a cluster.
-func (w *arenaHub) claim(ctx context.Context, cluster, platform string) error {
-	return edit(ctx, w, client.ObjectKey{Name: cluster}, status, func(c *clusterv1.ManagedCluster) {
+func (h *arenaHub) claim(ctx context.Context, cluster, platform string) error {
+	return edit(ctx, h, client.ObjectKey{Name: cluster}, status, func(c *clusterv1.ManagedCluster) {
 		c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: platformClaim, Value: platform}}
 		if c.Status.Conditions == nil {
 			c.Status.Conditions = []metav1.Condition{}
@@ -272,39 +272,39 @@ func (w *arenaHub) claim(ctx context.Context, cluster, platform string) error {
 }
 
 // taint puts a taint on a cluster.
-func (w *arenaHub) taint(ctx context.Context, cluster, key string, effect clusterv1.TaintEffect) error {
+func (h *arenaHub) taint(ctx context.Context, cluster, key string, effect clusterv1.TaintEffect) error {
 	added := metav1.NewTime(time.Now())
-	return w.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) {
+	return h.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) {
 		c.Spec.Taints = []clusterv1.Taint{{Key: key, Effect: effect, TimeAdded: added}}
 	})
 }
 
 // score writes the score of a cluster that has a namespace.
-func (w *arenaHub) score(ctx context.Context, cluster string, value int32) error {
-	err := w.create(ctx, &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: scoreObject}})
+func (h *arenaHub) score(ctx context.Context, cluster string, value int32) error {
+	err := h.create(ctx, &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: scoreObject}})
 	if err != nil {
 		return err
 	}
-	return edit(ctx, w, client.ObjectKey{Namespace: cluster, Name: scoreObject}, status, func(s *clusterv1alpha1.AddOnPlacementScore) {
+	return edit(ctx, h, client.ObjectKey{Namespace: cluster, Name: scoreObject}, status, func(s *clusterv1alpha1.AddOnPlacementScore) {
 		s.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: scoreEntry, Value: value}}
 	})
 }
 
-func (w *arenaHub) bind(ctx context.Context, set string) error {
-	return w.create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: set}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+func (h *arenaHub) bind(ctx context.Context, set string) error {
+	return h.create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: set}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 	})
 }
 
-func (w *arenaHub) unbind(ctx context.Context, set string) error {
-	return w.remove(ctx, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: set}})
+func (h *arenaHub) unbind(ctx context.Context, set string) error {
+	return h.remove(ctx, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: h.namespace, Name: set}})
 }
 
 // bound reports whether a set is bound.
-func (w *arenaHub) bound(ctx context.Context, set string) (bool, error) {
+func (h *arenaHub) bound(ctx context.Context, set string) (bool, error) {
 	exists := false
 	err := persist(ctx, func() error {
-		err := w.admin.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: set}, &clusterv1beta2.ManagedClusterSetBinding{})
+		err := h.admin.Get(ctx, client.ObjectKey{Namespace: h.namespace, Name: set}, &clusterv1beta2.ManagedClusterSetBinding{})
 		exists = err == nil
 		return client.IgnoreNotFound(err)
 	})
@@ -312,10 +312,10 @@ func (w *arenaHub) bound(ctx context.Context, set string) (bool, error) {
 }
 
 // selectInSet has a set hold the clusters of the world in some regions.
-func (w *arenaHub) selectInSet(set *clusterv1beta2.ManagedClusterSet, of ...string) {
+func (h *arenaHub) selectInSet(set *clusterv1beta2.ManagedClusterSet, of ...string) {
 	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
 		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{
-			MatchLabels:      map[string]string{worldLabel: w.namespace},
+			MatchLabels:      map[string]string{worldLabel: h.namespace},
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: regionLabel, Operator: metav1.LabelSelectorOpIn, Values: of}},
 		},
 	}

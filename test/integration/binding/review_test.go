@@ -88,61 +88,61 @@ func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
 	return w
 }
 
-func (w *randomRBAC) roleName(i int) string { return w.Name("role" + strconv.Itoa(i)) }
+func (rbac *randomRBAC) roleName(i int) string { return rbac.Name("role" + strconv.Itoa(i)) }
 
 // step does one of the things that can change who may bind what. Not everything that is drawn makes a difference.
-func (w *randomRBAC) step(ctx context.Context) {
+func (rbac *randomRBAC) step(ctx context.Context) {
 	GinkgoHelper()
-	n := w.random.IntN(4)
-	switch kind := w.random.IntN(12); kind {
+	n := rbac.random.IntN(4)
+	switch kind := rbac.random.IntN(12); kind {
 	case 0, 1, 2:
-		w.changeRole(ctx, n, kind == 0)
+		rbac.changeRole(ctx, n, kind == 0)
 	case 3, 4, 5, 6, 7:
-		w.changeBinding(ctx, n, kind == 3)
+		rbac.changeBinding(ctx, n, kind == 3)
 	case 8:
-		w.toggle(ctx, false, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: "bait"},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(n)},
-			Subjects:   append(suite.Some(w.random, 3, w.subject), groupNamed("system:authenticated")),
+		rbac.toggle(ctx, false, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(rbac.random, rbac.namespaces...), Name: "bait"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: rbac.roleName(n)},
+			Subjects:   append(suite.Some(rbac.random, 3, rbac.subject), groupNamed("system:authenticated")),
 		})
 	case 9:
-		w.toggle(ctx, false, &rbacv1.Role{
-			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: w.roleName(n)},
-			Rules:      suite.Some(w.random, 2, w.rule),
+		rbac.toggle(ctx, false, &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(rbac.random, rbac.namespaces...), Name: rbac.roleName(n)},
+			Rules:      suite.Some(rbac.random, 2, rbac.rule),
 		})
 	case 10:
-		w.toggle(ctx, w.random.IntN(2) == 0, &corev1.ServiceAccount{
-			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: clustersets.Account},
+		rbac.toggle(ctx, rbac.random.IntN(2) == 0, &corev1.ServiceAccount{
+			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(rbac.random, rbac.namespaces...), Name: clustersets.Account},
 		})
 	case 11:
-		w.toggle(ctx, w.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{
-			ObjectMeta: metav1.ObjectMeta{Name: suite.Pick(w.random, w.sets...)},
+		rbac.toggle(ctx, rbac.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{
+			ObjectMeta: metav1.ObjectMeta{Name: suite.Pick(rbac.random, rbac.sets...)},
 		})
 	}
 }
 
 // changeRole leaves the role 0 as it is: it is the aggregated one, whose rules are made by the API server's controllers.
-func (w *randomRBAC) changeRole(ctx context.Context, n int, absent bool) {
+func (rbac *randomRBAC) changeRole(ctx context.Context, n int, absent bool) {
 	GinkgoHelper()
-	w.toggle(ctx, absent, &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: w.roleName(max(n, 1)), Labels: map[string]string{"aggregate": suite.Pick(w.random, "true", "false")}},
-		Rules:      append(suite.Some(w.random, 2, w.rule), w.rule(w.random)),
+	rbac.toggle(ctx, absent, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: rbac.roleName(max(n, 1)), Labels: map[string]string{"aggregate": suite.Pick(rbac.random, "true", "false")}},
+		Rules:      append(suite.Some(rbac.random, 2, rbac.rule), rbac.rule(rbac.random)),
 	})
 }
 
-func (w *randomRBAC) changeBinding(ctx context.Context, n int, absent bool) {
+func (rbac *randomRBAC) changeBinding(ctx context.Context, n int, absent bool) {
 	GinkgoHelper()
-	w.toggle(ctx, absent, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: w.Name("binding" + strconv.Itoa(n))},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(w.random.IntN(4))},
-		Subjects:   append(suite.Some(w.random, 3, w.subject), w.subject(w.random)),
+	rbac.toggle(ctx, absent, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: rbac.Name("binding" + strconv.Itoa(n))},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: rbac.roleName(rbac.random.IntN(4))},
+		Subjects:   append(suite.Some(rbac.random, 3, rbac.subject), rbac.subject(rbac.random)),
 	})
 }
 
 // toggle makes an object be as given, or not be. What is there already is changed, unless it cannot be: then it is made again.
-func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Object) {
+func (rbac *randomRBAC) toggle(ctx context.Context, absent bool, object client.Object) {
 	GinkgoHelper()
-	w.took = append(w.took, fmt.Sprintf("%T %s/%s absent=%v %v", object, object.GetNamespace(), object.GetName(), absent, object))
+	rbac.took = append(rbac.took, fmt.Sprintf("%T %s/%s absent=%v %v", object, object.GetNamespace(), object.GetName(), absent, object))
 	labels := object.GetLabels()
 
 	old := object.DeepCopyObject().(client.Object)
@@ -161,12 +161,12 @@ func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Obje
 	}
 
 	if !absent {
-		w.Create(ctx, object)
+		rbac.Create(ctx, object)
 	}
 }
 
-func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
-	names := slices.Concat(w.sets, []string{"*", "default", "blue", ""})
+func (rbac *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
+	names := slices.Concat(rbac.sets, []string{"*", "default", "blue", ""})
 	return rbacv1.PolicyRule{
 		Verbs:     suite.Pick(random, []string{"create"}, []string{"*"}, []string{"get", "create"}, []string{"create"}, []string{"get", "bind"}),
 		APIGroups: suite.Pick(random, []string{clusterv1.GroupName}, []string{"*"}, []string{clusterv1.GroupName, ""}, []string{"apps"}),
@@ -177,8 +177,8 @@ func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
 	}
 }
 
-func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
-	namespace := suite.Pick(random, w.namespaces...)
+func (rbac *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
+	namespace := suite.Pick(random, rbac.namespaces...)
 	if random.IntN(2) == 0 {
 		return suite.Pick(random,
 			accountOf(namespace), accountOf(namespace), userNamed("system:serviceaccount:"+namespace+":placement"),
@@ -194,7 +194,7 @@ func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
 
 // expectReviewed waits until the bindings, what scope.Allowed says of the roles as they are, and the reviews of the API server agree on
 // every namespace and every set that there is.
-func (w *randomRBAC) expectReviewed(ctx context.Context) {
+func (rbac *randomRBAC) expectReviewed(ctx context.Context) {
 	GinkgoHelper()
 	var bound, unbound int
 	Eventually(func(g Gomega) {
@@ -205,12 +205,12 @@ func (w *randomRBAC) expectReviewed(ctx context.Context) {
 			g.Expect(suite.Client.List(ctx, list)).To(Succeed())
 		}
 
-		for _, namespace := range w.namespaces {
+		for _, namespace := range rbac.namespaces {
 			grant := clustersets.Allowed(namespace, bindings.Items, clustersets.GrantsOf(roles.Items))
 			hasAccount := slices.ContainsFunc(accounts.Items, func(a corev1.ServiceAccount) bool {
 				return a.Namespace == namespace && a.Name == clustersets.Account
 			})
-			existing := w.bindings(ctx, g, namespace)
+			existing := rbac.bindings(ctx, g, namespace)
 			var allowed []string
 
 			for _, set := range sets.Items {
@@ -223,23 +223,23 @@ func (w *randomRBAC) expectReviewed(ctx context.Context) {
 			g.Expect(slices.Collect(maps.Keys(existing))).To(ConsistOf(allowed), "bindings of %s", namespace)
 			bound, unbound = bound+len(allowed), unbound+len(sets.Items)-len(allowed)
 		}
-	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), func() string { return fmt.Sprintf("after %q", w.took) })
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), func() string { return fmt.Sprintf("after %q", rbac.took) })
 
-	w.bound, w.unbound = w.bound+bound, w.unbound+unbound
+	rbac.bound, rbac.unbound = rbac.bound+bound, rbac.unbound+unbound
 }
 
 // expectTokenAgrees has an account ask for itself, by a token of its own.
-func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
+func (rbac *randomRBAC) expectTokenAgrees(ctx context.Context) {
 	GinkgoHelper()
-	w.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: clustersets.Account}})
-	w.expectReviewed(ctx)
-	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, w.Namespace, clustersets.Account)
+	rbac.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: rbac.Namespace, Name: clustersets.Account}})
+	rbac.expectReviewed(ctx)
+	config, err := suite.ControlPlane.ServiceAccountConfig(ctx, rbac.Namespace, clustersets.Account)
 	Expect(err).NotTo(HaveOccurred())
 	self, err := client.New(config, client.Options{Scheme: system.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
-	bound := w.bindings(ctx, Default, w.Namespace)
-	for _, set := range slices.Concat(w.sets, []string{"default", "global"}) {
+	bound := rbac.bindings(ctx, Default, rbac.Namespace)
+	for _, set := range slices.Concat(rbac.sets, []string{"default", "global"}) {
 		review := &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: bindAttributes(set)},
 		}
@@ -254,10 +254,10 @@ func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 }
 
 // clear deletes the roles and their bindings, which would bind the namespaces of the next run.
-func (w *randomRBAC) clear(ctx context.Context) {
+func (rbac *randomRBAC) clear(ctx context.Context) {
 	GinkgoHelper()
-	mine := client.MatchingLabels{suite.FixtureLabel: w.Namespace}
+	mine := client.MatchingLabels{suite.FixtureLabel: rbac.Namespace}
 	Expect(suite.Client.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())
 	Expect(suite.Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
-	w.expectReviewed(ctx)
+	rbac.expectReviewed(ctx)
 }

@@ -110,8 +110,8 @@ func TestReleasedLeaseIsTakenQuickly(t *testing.T) {
 type slowCreation struct{ resourcelock.Interface }
 
 // Create creates the lease.
-func (l slowCreation) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	if err := l.Interface.Create(context.WithoutCancel(ctx), record); err != nil {
+func (s slowCreation) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	if err := s.Interface.Create(context.WithoutCancel(ctx), record); err != nil {
 		return err
 	}
 	select {
