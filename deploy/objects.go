@@ -37,12 +37,16 @@ type Choices struct {
 	ManifestWorks bool
 	// Image is the image of the hub; empty means that of base.
 	Image string
+	// WebhookURL is where the API server reaches the webhooks; empty means their Service.
+	WebhookURL string
+	// ExplainAddress is where users reach the explanations; empty means the Service of the webhooks.
+	ExplainAddress string
 }
 
 // Objects returns the objects of an installation, in the order of application. Those that a kustomization of the same choices has are equal. It
 // returns an error for an unknown system.
 func Objects(chosen Choices) ([]*unstructured.Unstructured, error) {
-	objects, err := hubObjects(chosen.BesideUpstream)
+	objects, err := hubObjects(chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func Objects(chosen Choices) ([]*unstructured.Unstructured, error) {
 		}
 	}
 	for _, system := range chosen.Systems {
-		more, err := manifests.System(system, "")
+		more, err := manifests.System(system, chosen.WebhookURL)
 		if err != nil {
 			return nil, fmt.Errorf("reading the manifests of a system: %w", err)
 		}
@@ -103,11 +107,11 @@ func identity(object *unstructured.Unstructured) string {
 }
 
 // hubObjects returns the objects of base or of the overlay beside-upstream.
-func hubObjects(besideUpstream bool) ([]*unstructured.Unstructured, error) {
+func hubObjects(chosen Choices) ([]*unstructured.Unstructured, error) {
 	sources := []func() ([]*unstructured.Unstructured, error){manifests.BesideUpstream}
-	if !besideUpstream {
+	if !chosen.BesideUpstream {
 		sources = []func() ([]*unstructured.Unstructured, error){
-			manifests.Objects, func() ([]*unstructured.Unstructured, error) { return manifests.Webhook("") },
+			manifests.Objects, func() ([]*unstructured.Unstructured, error) { return manifests.Webhook(chosen.WebhookURL) },
 		}
 	}
 	objects, err := objectsIn(workload)
@@ -160,6 +164,9 @@ func (c Choices) arguments(base []string) []string {
 	}
 	if c.WithoutTaints {
 		changed = append(changed, "--controllers=-managedcluster-taints")
+	}
+	if c.ExplainAddress != "" {
+		changed = append(changed, "--explain-address="+c.ExplainAddress)
 	}
 	return changed
 }

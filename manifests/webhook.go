@@ -35,14 +35,30 @@ func Webhook(base string) ([]*unstructured.Unstructured, error) {
 	return objs, nil
 }
 
+// ValidateWebhookURL returns an error if the API server would refuse a base of the URLs of webhooks. Empty, for the Service, is valid.
+func ValidateWebhookURL(base string) error {
+	if base == "" {
+		return nil
+	}
+	location, err := url.Parse(base)
+	if err != nil || location.Scheme != "https" || location.Hostname() == "" || location.User != nil || location.RawQuery != "" ||
+		location.Fragment != "" {
+		return fmt.Errorf("the URL of the webhook is %q: use https://host:port", base)
+	}
+	return nil
+}
+
 // callAt makes the webhook configurations among objects refer to the URL base; empty leaves them to their Service.
 func callAt(base string, objs []*unstructured.Unstructured) error {
 	if base == "" {
 		return nil
 	}
+	if err := ValidateWebhookURL(base); err != nil {
+		return err
+	}
 	location, err := url.Parse(base)
-	if err != nil || location.Scheme != "https" || location.Host == "" {
-		return fmt.Errorf("the URL of the webhook is %q: use https://host:port", base)
+	if err != nil {
+		return fmt.Errorf("the URL of the webhook: %w", err)
 	}
 	for _, obj := range objs {
 		if kind := obj.GetKind(); kind != mutatingKind && kind != validatingKind {

@@ -56,6 +56,10 @@ Apply them on the server: the definitions are too large for the annotation of a 
 	flags.BoolVar(&o.removal, "removal", false,
 		"Print what to delete instead: the objects of --system, or without it those of the hub, webhooks first. "+
 			"Definitions, and with them the objects of users, and namespaces are not among them.")
+	flags.StringVar(&o.chosen.WebhookURL, "webhook-url", "",
+		"URL at which the API server reaches the webhooks of the hub, such as https://hub.example.com:9443. By default their Service.")
+	flags.StringVar(&o.chosen.ExplainAddress, explainAddressFlag, "",
+		"URL at which users reach the explanations of the hub, such as https://hub.example.com:9443. By default the Service of the webhooks.")
 	flags.StringVar(&o.chosen.Image, "image", "placement-hub:latest", "Image of the hub.")
 	return cmd
 }
@@ -69,6 +73,12 @@ func (o *manifestsOptions) run(out io.Writer) error {
 	o.chosen.Systems = slices.Compact(o.chosen.Systems)
 	if err := validateSystems(o.chosen.Systems); err != nil {
 		return &usageError{err}
+	}
+	if err := (&explanationOptions{enabled: true, address: o.chosen.ExplainAddress}).validate(); err != nil {
+		return &usageError{err}
+	}
+	if err := manifests.ValidateWebhookURL(o.chosen.WebhookURL); err != nil {
+		return &usageError{fmt.Errorf("--webhook-url: %w", err)}
 	}
 	objectsOf := deploy.Objects
 	if o.removal {

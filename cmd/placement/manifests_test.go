@@ -31,6 +31,9 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{
 			WithoutTaints: true, ManifestWorks: true,
 		}},
+		{"by URLs", []string{"--system=affinityclass", "--webhook-url=https://hub.example.com:9443", "--explain-address=https://hub.example.com"}, deploy.Choices{
+			Systems: []string{manifests.AffinityClass}, WebhookURL: "https://hub.example.com:9443", ExplainAddress: "https://hub.example.com",
+		}},
 	}
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
@@ -64,6 +67,9 @@ func TestManifestsRefusesWhatHasNoMeaning(t *testing.T) {
 	}{
 		{[]string{"--system=fleet"}, `--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`},
 		{[]string{"--beside-upstream", "--without-taints"}, "--without-taints has no effect with --beside-upstream"},
+		{[]string{"--webhook-url=hub.example.com:9443"}, `--webhook-url: the URL of the webhook is "hub.example.com:9443": use https://host:port`},
+		{[]string{"--webhook-url=https://a@hub.example.com"}, "--webhook-url: the URL of the webhook is"},
+		{[]string{"--explain-address=http://hub.example.com"}, "--explain-address: \"http://hub.example.com\" must be https://HOST"},
 		{[]string{"federation"}, `unknown command "federation" for "placement manifests"`},
 	} {
 		var out, errors bytes.Buffer

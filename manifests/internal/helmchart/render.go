@@ -4,9 +4,11 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -103,6 +105,10 @@ func (t template) document(object *unstructured.Unstructured) (string, error) {
 		annotate(object)
 	case "ServiceAccount":
 		condition = and(condition, ".Values.serviceAccount.create")
+	case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+		if err := markURLs(object); err != nil {
+			return "", err
+		}
 	default:
 	}
 
@@ -130,7 +136,51 @@ func (t template) document(object *unstructured.Unstructured) (string, error) {
 	text = strings.ReplaceAll(text, "    "+labelsMark+": \"\"\n",
 		"    {{- with .Values.monitoring.labels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n")
 
-	return wrap(condition, text), nil
+	return wrap(condition, markedURL.ReplaceAllString(text, urlOfTheValues)), nil
+}
+
+// urlMark is a placeholder for the URL of the webhooks that a value of the chart sets.
+const urlMark = "url-of-the-values"
+
+// markedURL is the clientConfig of a webhook with a Service and, after it, a marked URL.
+var markedURL = regexp.MustCompile(`(?m)^  clientConfig:\n((?:    .*\n)+?)    url: ` + urlMark + `(.*)\n`)
+
+// urlOfTheValues is the clientConfig with the URL of the values, or without one with the Service.
+const urlOfTheValues = `  clientConfig:
+    {{- with (.Values.webhooks).url }}
+    url: {{ printf "%s%s" (trimSuffix "/" .) "$2" | quote }}
+    {{- else }}
+$1    {{- end }}
+`
+
+// markURLs adds a marked URL beside the Service of each webhook of a configuration.
+func markURLs(configuration *unstructured.Unstructured) error {
+	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
+	if err != nil {
+		return fmt.Errorf("reading the webhooks of %s: %w", configuration.GetName(), err)
+	}
+
+	for _, entry := range webhooks {
+		fields, ok := entry.(map[string]any)
+		if !ok {
+			return fmt.Errorf("a webhook of %s is a %T", configuration.GetName(), entry)
+		}
+
+		path, _, err := unstructured.NestedString(fields, "clientConfig", "service", "path")
+		if err != nil || path == "" {
+			return errors.Join(fmt.Errorf("a webhook of %s has no Service with a path", configuration.GetName()), err)
+		}
+
+		if err := unstructured.SetNestedField(fields, urlMark+path, "clientConfig", "url"); err != nil {
+			return fmt.Errorf("marking a webhook of %s: %w", configuration.GetName(), err)
+		}
+	}
+
+	if err := unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks"); err != nil {
+		return fmt.Errorf("writing the webhooks of %s: %w", configuration.GetName(), err)
+	}
+
+	return nil
 }
 
 // fixedNamespace is a placeholder for the namespace of the manifests, which is the same in every release.

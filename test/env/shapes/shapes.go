@@ -77,6 +77,7 @@ func parse(arguments []string, namespace string) (process, error) {
 	flags.BoolVar(&p.options.ProfileDecisions, "sig-placement-decisions", false, "")
 	flags.BoolVar(&p.explanations, "explanations", true, "")
 	flags.StringVar(&p.dashboard, "dashboard-listen", "", "")
+	flags.String("explain-address", "", "")
 	flags.Int("max-removal-percent", 0, "")
 	p.options.AddFlags(flags)
 	err := flags.Parse(arguments[1:])

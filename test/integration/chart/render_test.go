@@ -178,6 +178,14 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"maxRemovalPercent=101", "at '/maxRemovalPercent': maximum: got 101, want 100"},
 		{"image.digest=sha256:1", "at '/image/digest': "},
 		{"imagePullSecrets[0].nam=a", "at '/imagePullSecrets/0': "},
+		{"webhooks.url=http://hub.example.com", "at '/webhooks/url': "},
+		{"webhooks.url=hub.example.com:9443", "at '/webhooks/url': "},
+		{"webhooks.url=https://user@hub.example.com", "at '/webhooks/url': "},
+		{"webhooks.url=https://hub.example.com?a", "at '/webhooks/url': "},
+		{"webhooks.url=https://", "at '/webhooks/url': "},
+		{"webhooks.URL=https://hub.example.com", "at '/webhooks': additional properties 'URL' not allowed"},
+		{"explanations.url=https://hub.example.com/other", "at '/explanations/url': "},
+		{"explanations.url=http://hub.example.com", "at '/explanations/url': "},
 		{"systems.federation=1", "at '/systems/federation': got number, want boolean"},
 	} {
 		t.Run(c.set, func(t *testing.T) {

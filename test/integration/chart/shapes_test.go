@@ -20,6 +20,8 @@ var valueGroups = [][]string{
 	{"sigPlacementDecisions=false", "sigPlacementDecisions=true"},
 	{"replicas=2", "replicas=1"},
 	{"maxRemovalPercent=50", "maxRemovalPercent=null"},
+	{"webhooks.url=", "webhooks.url=https://hub.example.com:9443"},
+	{"explanations.url=", "explanations.url=https://hub.example.com:9443"},
 	{"serviceAccount.name=placement-controller-sa", "serviceAccount.name=another"},
 }
 
