@@ -29,3 +29,21 @@ func TestNotesBeginWithTheImage(t *testing.T) {
 		})
 	}
 }
+
+// The notes say what an upgrade does with replicas that somebody else has set, unless the release sets none.
+func TestNotesAboutReplicas(t *testing.T) {
+	const note = "--set replicas=null"
+	for _, c := range []struct {
+		set  []string
+		want bool
+	}{
+		{nil, true},
+		{[]string{"replicas=0"}, true},
+		{[]string{"replicas=null"}, false},
+	} {
+		output := helm4.run(t, append([]string{"install", release, directory, "--dry-run=client"}, flags(c.set)...)...)
+		if _, notes, found := strings.Cut(output, "NOTES:\n"); !found || strings.Contains(notes, note) != c.want {
+			t.Errorf("values %v: the notes are\n%s\nwant %q in them: %t", c.set, notes, note, c.want)
+		}
+	}
+}

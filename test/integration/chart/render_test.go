@@ -173,7 +173,7 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"systems.fleet=true", "at '/systems': additional properties 'fleet' not allowed"},
 		{"monitoring.serviceMonitor.enabled=true", "at '/monitoring/serviceMonitor': got object, want boolean"},
 		{"crds.ocm=false", "at '/crds': additional properties 'ocm' not allowed"},
-		{"replicas=two", "at '/replicas': got string, want integer"},
+		{"replicas=two", "at '/replicas': got string, want null or integer"},
 		{"taintGracePeriod=5x", "at '/taintGracePeriod': "},
 		{"maxRemovalPercent=101", "at '/maxRemovalPercent': maximum: got 101, want 100"},
 		{"image.digest=sha256:1", "at '/image/digest': "},

@@ -18,7 +18,7 @@ var valueGroups = [][]string{
 	{"taintUnavailableClusters=false", "taintUnavailableClusters=true", "taintUnavailableClusters=true,taintGracePeriod=null"},
 	{"dashboard.enabled=false", "dashboard.enabled=true"},
 	{"sigPlacementDecisions=false", "sigPlacementDecisions=true"},
-	{"replicas=2", "replicas=1"},
+	{"replicas=2", "replicas=1", "replicas=null"},
 	{"maxRemovalPercent=50", "maxRemovalPercent=null"},
 	{"webhooks.url=", "webhooks.url=https://hub.example.com:9443"},
 	{"explanations.url=", "explanations.url=https://hub.example.com:9443"},
