@@ -88,6 +88,8 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
 	config.QPS, config.Burst = 50, 300 // As kubectl has them.
+	// The warnings are about what the commands read, such as deprecated kinds, which no user can change. Without a handler they are logged.
+	config.WarningHandler = rest.NoWarnings{}
 	// clientcmd takes neither from flags for the service account of a pod.
 	config.Timeout = timeout
 	if *flags.Impersonate != "" {

@@ -52,7 +52,7 @@ func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager)
 	if err != nil {
 		return pages, err
 	}
-	people, err := endpoint.People(ctx, o.reviews, mgr.GetConfig(), mgr.GetHTTPClient())
+	people, err := endpoint.People(o.reviews, mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return pages, err
 	}

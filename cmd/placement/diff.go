@@ -246,8 +246,12 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 		namespace.Name, err = o.fileNamespace()
 		return nil, namespace, err
 	}
-	config, namespace.Name, err = o.find()
-	return config, namespace, err
+	if config, namespace.Name, err = o.find(); err != nil {
+		return nil, namespace, err
+	}
+	// Its writes with dryRun=All get the warnings that the user would get.
+	config.WarningHandler = rest.NewWarningWriter(o.stderr, rest.WarningWriterOptions{Deduplicate: true})
+	return config, namespace, nil
 }
 
 func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, error) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -22,7 +24,10 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/uninstall"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
@@ -31,21 +36,23 @@ one cannot go after its deletion until a controller of the hub, or a provider of
 stays for ever, and with it its namespace.
 
 For each finalizer the command prints what it waits for, and what stays and goes on running without it. Nothing else is
-removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are. So does what the hub has written into its
-namespace: the ConfigMaps placement-explanations and placement-vocabulary, the Secret placement-webhook-certificates and the
-Lease placement-lock. docs/uninstall.md has the commands that delete them.
+removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
+
+With --delete-hub-state it lists and deletes what the hub has written into its namespace, which neither Helm nor placement
+manifests knows: the ConfigMaps placement-explanations and placement-vocabulary, the Secret placement-webhook-certificates and
+the Lease placement-lock.
 
 Neither the hub nor its definitions have to be there. While a hub runs, its controllers would add the finalizers again: stop
 it, or name with --system those systems that it does not run.
 
 The user needs the verbs list, get and patch on the resources of the systems, and for the system federation on every
-namespaced resource.`
+namespaced resource; for the state of the hub, get and delete in its namespace.`
 
 const uninstallExample = `  # What would stay, and what would go on running?
   placement uninstall --release-finalizers --dry-run
 
-  # The hub is gone: let go what waits for it
-  placement uninstall --release-finalizers
+  # The hub is gone: let go what waits for it, and delete what it has written into its namespace
+  placement uninstall --release-finalizers --delete-hub-state
 
   # One system was turned off, and the hub goes on
   placement uninstall --release-finalizers --system=federation`
@@ -54,16 +61,27 @@ const uninstallExample = `  # What would stay, and what would go on running?
 type uninstallOptions struct {
 	hubFlags
 
-	release, dryRun bool
-	systems         []string
-	hubNamespace    string
+	release, deleteState, dryRun bool
+	systems                      []string
+	hubNamespace                 string
+}
+
+// hubState returns what a hub writes into its namespace.
+func hubState() []uninstall.Written {
+	configMaps, secrets := corev1.SchemeGroupVersion.WithResource("configmaps"), corev1.SchemeGroupVersion.WithResource("secrets")
+	return []uninstall.Written{
+		{Resource: configMaps, Name: endpoint.ConfigMap, About: "the address of its explanations"},
+		{Resource: configMaps, Name: managedcluster.VocabularyConfigMap, About: "the names that admission warns about"},
+		{Resource: secrets, Name: webhookserver.Secret, About: "the certificates of its webhooks"},
+		{Resource: coordinationv1.SchemeGroupVersion.WithResource("leases"), Name: election.Defaults().Name, About: "who leads"},
+	}
 }
 
 func newUninstallCommand() *cobra.Command {
 	var o uninstallOptions
 	cmd := &cobra.Command{
 		Use:     "uninstall",
-		Short:   "Release the finalizers of a hub, or of a system, that is gone",
+		Short:   "Release the finalizers of a hub, or of a system, that is gone, and delete what it has written",
 		Long:    uninstallLong,
 		Example: uninstallExample,
 		Args:    cobra.NoArgs,
@@ -75,6 +93,7 @@ func newUninstallCommand() *cobra.Command {
 		panic(err) // The flag is there.
 	}
 	flags.BoolVar(&o.release, "release-finalizers", false, "Remove the finalizers of the hub from the objects of all namespaces.")
+	flags.BoolVar(&o.deleteState, "delete-hub-state", false, "Delete the ConfigMaps, the Secret and the Lease that the hub has written into its namespace.")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print what would be removed, and change nothing.")
 	flags.StringSliceVar(&o.systems, "system", nil,
 		"Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
@@ -82,7 +101,7 @@ func newUninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// run releases what it finds, also if it could not read everything.
+// run releases finalizers, and deletes the state of the hub.
 func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err := o.validate(); err != nil {
 		return &usageError{err}
@@ -103,6 +122,43 @@ func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
+	if o.release {
+		errs = append(errs, o.releaseFinalizers(ctx, hub, stdout))
+	}
+	if o.deleteState {
+		errs = append(errs, o.deleteHubState(ctx, hub, stdout))
+	}
+	return errors.Join(errs...)
+}
+
+// deleteHubState deletes what it finds of the state of the hub, also if it could not read everything.
+func (o *uninstallOptions) deleteHubState(ctx context.Context, hub *uninstall.Hub, stdout io.Writer) error {
+	found, err := hub.FindState(ctx, o.hubNamespace, hubState())
+	errs := []error{err, uninstall.PrintState(stdout, found)}
+	deleted := 0
+	for _, state := range found {
+		if o.dryRun {
+			continue
+		}
+		err := hub.DeleteState(ctx, state)
+		if errs = append(errs, err); err == nil {
+			deleted++
+		}
+	}
+	summary := fmt.Sprintf("\ndeleted objects of the hub: %d of %d", deleted, len(found))
+	switch {
+	case len(found) == 0:
+		summary = "namespace " + o.hubNamespace + " has nothing that the hub writes"
+	case o.dryRun:
+		summary = fmt.Sprintf("\ndry run: objects of the hub that would be deleted: %d; nothing was changed", len(found))
+	}
+	_, err = fmt.Fprintln(stdout, summary)
+	return errors.Join(append(errs, err)...)
+}
+
+// releaseFinalizers releases what it finds, also if it could not read everything.
+func (o *uninstallOptions) releaseFinalizers(ctx context.Context, hub *uninstall.Hub, stdout io.Writer) error {
 	found, err := hub.Find(ctx, o.entries())
 	errs := []error{err, uninstall.Print(stdout, found)}
 	finalizers, released := 0, 0
@@ -121,8 +177,12 @@ func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 }
 
 func (o *uninstallOptions) validate() error {
-	if !o.release {
-		return errors.New("say what to do: --release-finalizers, with --dry-run to change nothing; docs/uninstall.md has how to remove the rest")
+	if !o.release && !o.deleteState {
+		return errors.New("say what to do: --release-finalizers or --delete-hub-state, with --dry-run to change nothing; docs/uninstall.md has " +
+			"how to remove the rest")
+	}
+	if o.deleteState && len(o.systems) > 0 {
+		return errors.New("--delete-hub-state is about a hub that is gone, and --system about one that goes on; leave one of them out")
 	}
 	if o.namespace != "" {
 		return errors.New("--namespace: objects of all namespaces are released; leave the flag out")
@@ -155,7 +215,7 @@ func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Co
 	if holder == "" || expired(lease, time.Now()) != "" {
 		return nil
 	}
-	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers again; stop it and wait until the lease has expired, "+
+	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers and write its state again; stop it and wait until the lease has expired, "+
 		"delete the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
 }
 

@@ -5,6 +5,7 @@ package commands
 import (
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -51,28 +52,62 @@ func visit(t *testing.T, by *http.Client, address, token string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
+// wantOneLine waits for the line about client certificates that are not accepted, which is the only one of its kind.
+func wantOneLine(t *testing.T, replica *suite.Replica) {
+	t.Helper()
+	suite.Eventually(t, "waiting for the line about client certificates", func() error {
+		if !strings.Contains(replica.Stderr.String(), "Client certificates are not accepted") {
+			return errors.New("it is not there")
+		}
+		return nil
+	})
+	lines := 0
+	for line := range strings.Lines(replica.Stderr.String()) {
+		if !strings.Contains(line, "extension-apiserver-authentication") {
+			continue
+		}
+		if lines++; line[0] != 'I' || !strings.Contains(line, "Bind the Role extension-apiserver-authentication-reader in kube-system") {
+			t.Errorf("the log has %q", line)
+		}
+	}
+	if lines != 1 {
+		t.Errorf("the log has %d lines about the authorities of client certificates, want one", lines)
+	}
+}
+
 // docs/dashboard.md: leader and standby serve the pages to everybody who logs in, by a token or a client certificate, with what kubectl auth can-i
 // allows; a right that is taken away is gone.
 func TestDashboardOfTheHub(t *testing.T) {
 	h := suite.StartHub(t)
 	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)
-	suite.Must(t, h.Client.Create(t.Context(), &rbacv1.RoleBinding{ // deploy/components/dashboard has it.
-		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "placement-hub-dashboard"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "extension-apiserver-authentication-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "open-cluster-management-hub", Name: "placement-controller-sa"}},
-	}))
 	var addresses []string
-	for range 2 { // The second one waits for the Lease.
+	for n := range 2 { // The second one waits for the Lease.
 		address, err := env.FreeAddress(t.Context())
 		suite.Must(t, err)
-		h.StartReplica(t, "--dashboard-listen="+address)
+		replica := h.StartReplica(t, "--dashboard-listen="+address)
 		addresses = append(addresses, "https://"+address)
+		if n == 0 {
+			wantOneLine(t, replica)
+			suite.Must(t, h.Client.Create(t.Context(), &rbacv1.RoleBinding{ // deploy/components/dashboard has it.
+				ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "placement-hub-dashboard"},
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "extension-apiserver-authentication-reader"},
+				Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "open-cluster-management-hub", Name: "placement-controller-sa"}},
+			}))
+		}
 	}
 	withRoles(t, h, "page-viewer", shippedView)
 	token := h.Token(t, "page-viewer")
 	admin := h.Environment.AdminConfig()
 	certificate, err := tls.X509KeyPair(admin.CertData, admin.KeyData)
 	suite.Must(t, err)
+	for _, address := range addresses {
+		suite.Eventually(t, "waiting for the authorities of client certificates", func() error {
+			if code, _ := visit(t, browser(t, certificate), address+"/", ""); code != http.StatusOK {
+				return fmt.Errorf("status %d", code)
+			}
+			return nil
+		})
+	}
 
 	for i, address := range addresses {
 		t.Run(fmt.Sprintf("replica %d", i+1), func(t *testing.T) {

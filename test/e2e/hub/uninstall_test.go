@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,6 +17,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -143,6 +145,41 @@ func TestUninstallReleasesFinalizers(t *testing.T) {
 	again.WantStdout(t, "no object has a finalizer of the hub\n")
 
 	withoutDefinitions(t, h, access)
+	hubState(t, h)
+}
+
+// hubState deletes what the hub has written into its namespace, and nothing else there.
+func hubState(t *testing.T, h *suite.Hub) {
+	t.Helper()
+	inHub := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: manifests.Namespace, Name: name}
+	}
+	written := []client.Object{
+		&corev1.ConfigMap{ObjectMeta: inHub("placement-explanations")}, &corev1.ConfigMap{ObjectMeta: inHub("placement-vocabulary")},
+		&corev1.Secret{ObjectMeta: inHub("placement-webhook-certificates")}, &coordinationv1.Lease{ObjectMeta: inHub("placement-lock")},
+	}
+	for _, object := range written {
+		h.WantMade(t, object)
+	}
+	foreign := &corev1.ConfigMap{ObjectMeta: inHub("another")}
+	suite.Must(t, h.Client.Create(t.Context(), foreign))
+	run := func(args ...string) *suite.Program {
+		p := suite.Run(t, append([]string{"uninstall", "--kubeconfig", h.AdminKubeconfig, "--delete-hub-state"}, args...)...)
+		p.WantExit(t, 0)
+		return p
+	}
+	run("--dry-run").WantStdout(t, "namespace open-cluster-management-hub: written by the hub\n",
+		"  - configmaps placement-explanations: the address of its explanations\n", "  - leases.coordination.k8s.io placement-lock: who leads\n",
+		"\ndry run: objects of the hub that would be deleted: 4; nothing was changed\n")
+	for _, object := range written {
+		h.WantMade(t, object)
+	}
+	run().WantStdout(t, "\ndeleted objects of the hub: 4 of 4\n")
+	for _, object := range written {
+		h.WantGone(t, object)
+	}
+	h.WantMade(t, foreign)
+	run().WantStdout(t, "namespace open-cluster-management-hub has nothing that the hub writes\n")
 }
 
 // withoutDefinitions deletes the definitions of the systems, and releases an object that was delivered.
@@ -158,6 +195,9 @@ func withoutDefinitions(t *testing.T, h *suite.Hub, access *openmcpv1alpha1.Acce
 
 	p := uninstallAs(t, h)
 	p.WantExit(t, 0)
+	if text := p.Stderr.String(); text != "" {
+		t.Errorf("the command writes on stderr, want nothing: %s", text)
+	}
 	p.WantStdout(t, "  - configmaps world/left (is being deleted)\n", "\nreleased finalizers: 1 of 1\n")
 	h.WantGone(t, delivered)
 }

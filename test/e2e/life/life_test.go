@@ -130,7 +130,7 @@ func (i *installation) release(t *testing.T) {
 	}
 	// Helm takes away the rights of the leader before it ends, so that it cannot release its Lease.
 	i.kubectl(t, "--namespace", manifests.Namespace, "delete", "lease", "placement-lock", "--ignore-not-found")
-	released := suite.Run(t, "uninstall", "--kubeconfig", i.AdminKubeconfig, "--release-finalizers")
+	released := suite.Run(t, "uninstall", "--kubeconfig", i.AdminKubeconfig, "--release-finalizers", "--delete-hub-state")
 	if code := released.ExitCode(t); code != 0 {
 		t.Errorf("uninstall ends with %d; %s", code, released)
 	}
@@ -138,6 +138,9 @@ func (i *installation) release(t *testing.T) {
 		if err := i.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
 			t.Errorf("%T after its release: %v, want it gone; %s", object, err, released)
 		}
+	}
+	if want := "deleted objects of the hub: 3 of 3\n"; !strings.Contains(released.Stdout.String(), want) { // The Lease is gone.
+		t.Errorf("uninstall does not say %q; %s", want, released)
 	}
 	left := &workv1.ManifestWorkList{}
 	suite.Must(t, i.Client.List(t.Context(), left))

@@ -3,6 +3,9 @@
 package suite
 
 import (
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,13 +39,23 @@ func startWithin(t, story *testing.T, args ...string) *Program {
 	return program.Start(t, story, Binary, environment, args...)
 }
 
-// Run runs the binary to its end.
+// Run runs the binary to its end. A command that is no process of a hub writes neither warnings nor errors in the format of a log.
 func Run(t *testing.T, args ...string) *Program {
 	t.Helper()
 	p := Start(t, args...)
 	p.ExitCode(t)
+	if len(args) > 0 && !slices.Contains([]string{"controller", "debug", "provider"}, args[0]) {
+		for line := range strings.Lines(p.Stderr.String()) {
+			if logged.MatchString(line) {
+				t.Errorf("placement %v logs on stderr: %s", args, line)
+			}
+		}
+	}
 	return p
 }
+
+// logged matches warnings and errors of klog.
+var logged = regexp.MustCompile(`^[WEF]\d{4} `)
 
 // Processes are the command lines that mention a directory.
 func Processes(t *testing.T, directory string) []string {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
@@ -33,9 +35,9 @@ const (
 	clientAuthorityKey       = "client-ca-file"
 )
 
-// People returns what authenticates people, by bearer token and by the client certificates that the API server accepts, and what authorizes them. If
-// the ConfigMap with the authorities of these certificates may not be read, tokens alone count. Run keeps the authorities up to date.
-func People(ctx context.Context, bounds *ReviewBounds, config *rest.Config, client *http.Client) (*Reviewers, error) {
+// People returns what authenticates people, by bearer token and by the client certificates that the API server accepts, and what authorizes them. Run
+// keeps the authorities of these certificates up to date. As long as the ConfigMap with them cannot be read, tokens alone count.
+func People(bounds *ReviewBounds, config *rest.Config, client *http.Client) (*Reviewers, error) {
 	hub, err := kubernetes.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making the client for client certificates: %w", err)
@@ -45,20 +47,11 @@ func People(ctx context.Context, bounds *ReviewBounds, config *rest.Config, clie
 	if err != nil {
 		return nil, fmt.Errorf("preparing to verify client certificates: %w", err)
 	}
-	var accepted dynamiccertificates.CAContentProvider = authorities
-	switch err := authorities.RunOnce(ctx); {
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-		klog.FromContext(ctx).Info("Client certificates are not accepted, because their authorities may not be read; tokens are",
-			"configMap", clientAuthorityNamespace+"/"+clientAuthorityConfigMap, "role", clientAuthorityConfigMap+"-reader")
-		accepted, authorities = nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading the authorities of client certificates: %w", err)
-	}
-	g, err := newGate(bounds, config, client, accepted)
+	g, err := newGate(bounds, config, client, authorities)
 	if err != nil {
 		return nil, err
 	}
-	return &Reviewers{Authenticator: g.authenticator, Authorizer: g.authorizer, authorities: authorities}, nil
+	return &Reviewers{Authenticator: g.authenticator, Authorizer: g.authorizer, authorities: authorities, hub: hub}, nil
 }
 
 // Reviewers authenticate and authorize people.
@@ -66,15 +59,47 @@ type Reviewers struct {
 	Authenticator authenticator.Request
 	Authorizer    authorizer.Authorizer
 
-	// authorities sign client certificates; nil if none are accepted.
+	// authorities sign client certificates. It accepts none before it has read them.
 	authorities *dynamiccertificates.ConfigMapCAController
+	hub         kubernetes.Interface
 }
 
-// Run keeps the authorities of client certificates up to date until ctx ends.
+// lookAgain is how often the ConfigMap with the authorities is looked for, while it cannot be read.
+const lookAgain = 10 * time.Second
+
+// Run keeps the authorities of client certificates up to date until ctx ends. The informer of the authorities would log an error for each attempt to
+// read a ConfigMap that may not be read, so it starts with the first success, and one line says why it has not.
 func (r *Reviewers) Run(ctx context.Context) {
-	if r.authorities != nil {
+	logged := ""
+	err := wait.PollUntilContextCancel(ctx, lookAgain, true, func(ctx context.Context) (bool, error) {
+		hint, err := r.readAuthorities(ctx)
+		if hint == "" {
+			return true, nil
+		}
+		if hint != logged && ctx.Err() == nil {
+			logged = hint
+			klog.FromContext(ctx).Info("Client certificates are not accepted, because the authorities that sign them cannot be read; tokens are. "+hint,
+				"configMap", klog.KRef(clientAuthorityNamespace, clientAuthorityConfigMap), "err", err)
+		}
+		return false, nil
+	})
+	if err == nil {
 		r.authorities.Run(ctx, 1)
 	}
+}
+
+// readAuthorities returns what to do where the authorities of client certificates cannot be read; empty if they can.
+func (r *Reviewers) readAuthorities(ctx context.Context) (hint string, err error) {
+	published, err := r.hub.CoreV1().ConfigMaps(clientAuthorityNamespace).Get(ctx, clientAuthorityConfigMap, metav1.GetOptions{})
+	switch {
+	case apierrors.IsForbidden(err):
+		return "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, as deploy/components/dashboard does", err
+	case apierrors.IsNotFound(err), err == nil && published.Data[clientAuthorityKey] == "":
+		return "An API server publishes them if it has --client-ca-file; otherwise nothing is to be done", err
+	case err != nil:
+		return "The hub tries again", err
+	}
+	return "", nil
 }
 
 // Pages is an HTTPS server for people, on leader and standby alike.
