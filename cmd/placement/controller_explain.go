@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 // The flags of the endpoint of explanations.
@@ -74,18 +75,26 @@ func (o *explanationOptions) url() string {
 }
 
 // explanations returns the function that sets up the endpoint with the rights of the hub; nil if it is off.
-func (o *controllerOptions) explanations(
-	reviews func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error), view *controller.View,
-) func(manager.Manager) (*webhookserver.Published, error) {
+func (o *controllerOptions) explanations(reviews reviewers, view *controller.View) func(manager.Manager) (*webhookserver.Published, error) {
 	if !o.explain.enabled || o.observe {
 		return nil
 	}
+	return publishExplanations(o.explain.url(), o.controllers, reviews, view)
+}
+
+// reviewers returns what authenticates and authorizes those who ask.
+type reviewers func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error)
+
+// publishExplanations returns the function that sets up the endpoint of explanations and publishes its URL; empty means the Service of the webhooks.
+func publishExplanations(
+	address string, options system.Options, reviews reviewers, view *controller.View,
+) func(manager.Manager) (*webhookserver.Published, error) {
 	return func(mgr manager.Manager) (*webhookserver.Published, error) {
-		explainer, err := newSharedExplainer(mgr, o.controllers, view)
+		explainer, err := newSharedExplainer(mgr, options, view)
 		if err != nil {
 			return nil, err
 		}
-		enabled, err := o.controllers.Enabled()
+		enabled, err := options.Enabled()
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +103,7 @@ func (o *controllerOptions) explanations(
 			return nil, err
 		}
 		return &webhookserver.Published{
-			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: o.explain.url(),
+			Handler: endpoint.New(authentication, authorization, explainer), Path: endpoint.Path, URL: address,
 			ConfigMap: endpoint.ConfigMap, URLKey: endpoint.URLKey, AuthoritiesKey: endpoint.AuthoritiesKey,
 			Data: map[string]string{endpoint.ControllersKey: strings.Join(enabled, ",")},
 		}, nil

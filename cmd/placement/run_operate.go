@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
@@ -24,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	explanations "github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
@@ -56,6 +58,11 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	defer traces.Close(ctx)
 	controllers := o.controllers(hub.webhook())
 	controllers.Tracing, controllers.View = traces.Spans(), &controller.View{}
+	if listener := hub.webhook(); listener != nil {
+		// The certificate has the host of the URL. Users reach the listener as the API server does.
+		address := "https://" + listener.Addr().String() + explanations.Path
+		controllers.Explanations = publishExplanations(address, controllers, endpoint.NewReviewBounds().Reviews, controllers.View)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	mgr, lock, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")

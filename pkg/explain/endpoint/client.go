@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -97,7 +98,7 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 
 	response, err := asker.Do(request) //nolint:bodyclose // readAnswer closes it.
 	if err != nil {
-		return Answer{}, fmt.Errorf("the hub cannot be reached there: %w", err)
+		return Answer{}, fmt.Errorf("the hub cannot be reached there: %w%s", err, hintUnreached(target, err))
 	}
 	answer, err := readAnswer(response)
 	if err != nil {
@@ -112,6 +113,31 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	default:
 		return answer, nil
 	}
+}
+
+// hintUnreached returns what to do about the address of a Service that cannot be connected to: clients outside of the cluster of the hub cannot reach
+// it. It is empty for other addresses, and for an error of whoever was reached.
+func hintUnreached(target string, err error) string {
+	address, parseErr := url.Parse(target)
+	host := ""
+	if parseErr == nil {
+		host = address.Hostname()
+	}
+	unreached, failed := (*net.OpError)(nil), (*url.Error)(nil)
+	connecting := errors.As(err, &unreached) && (unreached.Op == "dial" || unreached.Op == "proxyconnect") || errors.As(err, &failed) && failed.Timeout()
+	if !connecting || !strings.HasSuffix(host, ".svc") && !strings.Contains(host, ".svc.") {
+		return ""
+	}
+	return "\nonly clients in the cluster of the hub reach " + host + ": ask an admin of the hub to publish another address (explanations.url of the " +
+		"chart, or --explain-address), or name one with --endpoint, such as https://localhost:9443 while this forwards to it: " +
+		forwarding(host)
+}
+
+// forwarding returns the command that forwards to the Service with a host name.
+func forwarding(host string) string {
+	service, rest, _ := strings.Cut(host, ".")
+	namespace, _, _ := strings.Cut(rest, ".")
+	return "kubectl port-forward -n " + namespace + " service/" + service + " 9443:443"
 }
 
 func readAnswer(response *http.Response) (answer Answer, err error) {

@@ -112,6 +112,39 @@ func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
+// An address that only the cluster of the hub reaches is said to be one, with what to do; other errors are not about that.
+func TestE1aUnreachableService(t *testing.T) {
+	answered := newAsked(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	authorities := answered.address.Authorities
+	const service = "https://placement-webhook.hub.svc"
+	for _, c := range []struct {
+		reason  string
+		address Address
+		want    bool
+	}{
+		{"a Service", Address{URL: service, Authorities: authorities}, true},
+		{"a Service with a path", Address{URL: service + Path, Authorities: authorities}, true},
+		{"a Service with the domain of the cluster", Address{URL: service + ".cluster.local:443", Authorities: authorities}, true},
+		{"another host", Address{URL: "https://127.0.0.1:1", Authorities: authorities}, false},
+		{"a hub that answers", answered.address, false},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			_, err := Ask(t.Context(), &rest.Config{BearerToken: "team-a"}, c.address, Question{Namespace: "team-a"})
+			if err == nil {
+				t.Fatal("the hub has answered")
+			}
+			for _, hint := range []string{
+				"only clients in the cluster of the hub reach placement-webhook.hub.svc", "ask an admin of the hub", "--endpoint",
+				"kubectl port-forward -n hub service/placement-webhook 9443:443",
+			} {
+				if strings.Contains(err.Error(), hint) != c.want {
+					t.Errorf("%v: has %q: want %t", err, hint, c.want)
+				}
+			}
+		})
+	}
+}
+
 // docs/spec/differences.md B20: tools learn from the hub which of its controllers' writes they assume.
 func TestB20ControllersOfTheHub(t *testing.T) {
 	published := func(data map[string]string) *corev1.ConfigMap {

@@ -60,6 +60,7 @@ type Hub struct {
 	assets      binaries.Assets
 	environment *localplane.ControlPlane
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
+	tenant      *kubeconfigFile // likewise, beside it
 	webhook     net.Listener    // called by the API server; nil for none
 	log         *live.Log
 	options     Options
@@ -89,8 +90,10 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 		}
 	}
 	if !o.Once && !o.OwnsKubeconfig {
-		if err := checkKubeconfigPath(ctx, o.Kubeconfig); err != nil {
-			return nil, err
+		for _, path := range []string{o.Kubeconfig, o.Kubeconfig + tenantSuffix} {
+			if err := checkKubeconfigPath(ctx, path); err != nil {
+				return nil, err
+			}
 		}
 	}
 	programs := "etcd, kube-apiserver and kube-controller-manager"
@@ -116,8 +119,10 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if o.Once {
 		return h, nil
 	}
-	err = h.writeAccess(assets.Kubectl)
-	return h, err
+	if err := h.writeAccess(assets.Kubectl); err != nil {
+		return h, err
+	}
+	return h, h.writeTenant(ctx)
 }
 
 // writeAccess writes the kubeconfig for users and prints the kubectl commands that use it. kubectl is the path of the program; empty for none.
@@ -255,8 +260,10 @@ func (h *Hub) Run(ctx context.Context) error {
 // Close stops the control plane; the data directory and its kubeconfig stay when the user named them.
 func (h *Hub) Close(progress *live.Progress) error {
 	var errs []error
-	if h.kubeconfig != nil {
-		errs = append(errs, h.kubeconfig.remove())
+	for _, file := range []*kubeconfigFile{h.tenant, h.kubeconfig} { // The directory goes with the last one.
+		if file != nil {
+			errs = append(errs, file.remove())
+		}
 	}
 	if h.webhook != nil { // The controllers close it, too, once they serve.
 		if err := h.webhook.Close(); err != nil && !errors.Is(err, net.ErrClosed) {

@@ -73,12 +73,17 @@ func serverRuns(ctx context.Context, config *rest.Config) bool {
 	return err == nil
 }
 
-// writeKubeconfig writes the file atomically.
+// writeKubeconfig writes the file of a configuration atomically.
 func writeKubeconfig(path string, config *rest.Config) (*kubeconfigFile, error) {
 	content, err := localplane.Kubeconfig(config)
 	if err != nil {
 		return nil, err
 	}
+	return writeContent(path, content)
+}
+
+// writeContent writes the file atomically.
+func writeContent(path string, content []byte) (*kubeconfigFile, error) {
 	file := &kubeconfigFile{path: path, content: content}
 	directory := filepath.Dir(path)
 	switch err := os.Mkdir(directory, 0o700); {
