@@ -50,7 +50,7 @@ func TestEveryKustomizationBuilds(t *testing.T) {
 				}
 				for _, patch := range load(t, dir).Patches {
 					if !slices.ContainsFunc(patched, func(obj *unstructured.Unstructured) bool {
-						return obj.GetKind() == patch.Target.Kind && obj.GetName() == patch.Target.Name
+						return obj.GetKind() == patch.Target.Kind && (patch.Target.Name == "" || obj.GetName() == patch.Target.Name)
 					}) {
 						t.Errorf("the patch of %s %s has no target", patch.Target.Kind, patch.Target.Name)
 					}
@@ -93,7 +93,11 @@ func TestBaseHoldsAllManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, obj := range append(objs, webhook...) {
+	flows, err := objectsIn(flowControl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, obj := range slices.Concat(objs, webhook, flows) {
 		want = append(want, id(obj))
 	}
 	slices.Sort(want)
@@ -107,8 +111,14 @@ func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
 		"ClusterRole open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"Deployment open-cluster-management-hub/placement-hub-controller",
+		"FlowSchema placement-hub",
+		"FlowSchema placement-hub-agents",
+		"FlowSchema placement-hub-leader-election",
+		"FlowSchema placement-hub-reads",
+		"FlowSchema placement-hub-reviews",
 		"Namespace open-cluster-management-hub",
 		"PodDisruptionBudget open-cluster-management-hub/placement-hub-controller",
+		"PriorityLevelConfiguration placement-hub-agents",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:explanations",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:explanations-address",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",

@@ -16,13 +16,14 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 )
 
-//go:embed base/controller/*.yaml
+//go:embed base/controller/*.yaml base/flowcontrol/*.yaml
 var files embed.FS
 
-// The directory of the workload, and the name of the file there that has no objects.
+// The directories of the workload and of priority and fairness, and the name of the file there that has no objects.
 const (
-	workload  = "base/controller"
-	kustomize = "kustomization.yaml"
+	workload    = "base/controller"
+	flowControl = "base/flowcontrol"
+	kustomize   = "kustomization.yaml"
 )
 
 // Choices are what an installation may have. The zero value is that of base.
@@ -33,6 +34,8 @@ type Choices struct {
 	BesideUpstream bool
 	// WithoutTaints is the component without-taints.
 	WithoutTaints bool
+	// WithoutFlowSchemas is the component without-flowschemas.
+	WithoutFlowSchemas bool
 	// ManifestWorks adds manifests/manifestworks.
 	ManifestWorks bool
 	// Image is the image of the hub; empty means that of base.
@@ -114,9 +117,17 @@ func hubObjects(chosen Choices) ([]*unstructured.Unstructured, error) {
 			manifests.Objects, func() ([]*unstructured.Unstructured, error) { return manifests.Webhook(chosen.WebhookURL) },
 		}
 	}
-	objects, err := objectsIn(workload)
-	if err != nil {
-		return nil, err
+	directories := []string{workload, flowControl}
+	if chosen.WithoutFlowSchemas {
+		directories = directories[:1]
+	}
+	var objects []*unstructured.Unstructured
+	for _, directory := range directories {
+		more, err := objectsIn(directory)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, more...)
 	}
 	for _, source := range sources {
 		more, err := source()

@@ -48,12 +48,14 @@ var applyOrder = map[string]int{
 	"ConfigMap":                        7,
 	"ValidatingAdmissionPolicy":        8,
 	"ValidatingAdmissionPolicyBinding": 9,
-	"Service":                          10,
-	"PodDisruptionBudget":              11,
-	"Deployment":                       12,
-	mutatingKind:                       13,
-	validatingKind:                     14,
-	"ClusterProvider":                  15,
+	"PriorityLevelConfiguration":       10,
+	"FlowSchema":                       11,
+	"Service":                          12,
+	"PodDisruptionBudget":              13,
+	"Deployment":                       14,
+	mutatingKind:                       15,
+	validatingKind:                     16,
+	"ClusterProvider":                  17,
 }
 
 // roots are the directories of the manifests that every hub needs; the others are optional.

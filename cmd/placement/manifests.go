@@ -51,6 +51,8 @@ Apply them on the server: the definitions are too large for the annotation of a 
 		"Install the controller placement alone, beside the registration controllers of Open Cluster Management, which have the definitions.")
 	flags.BoolVar(&o.chosen.WithoutTaints, "without-taints", false,
 		"Leave off the controller that taints each cluster whose availability no agent reports.")
+	flags.BoolVar(&o.chosen.WithoutFlowSchemas, "without-flow-schemas", false,
+		"Leave out the FlowSchemas by which the API server serves the hub and the Leases of agents beside tenants that flood it.")
 	flags.BoolVar(&o.chosen.ManifestWorks, "manifestworks", false,
 		"Install the definition of ManifestWorks, which the system federation needs and Open Cluster Management brings.")
 	flags.BoolVar(&o.removal, "removal", false,

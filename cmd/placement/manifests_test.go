@@ -31,6 +31,7 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 		{"without taints, with ManifestWorks", []string{"--without-taints", "--manifestworks"}, deploy.Choices{
 			WithoutTaints: true, ManifestWorks: true,
 		}},
+		{"without FlowSchemas", []string{"--without-flow-schemas"}, deploy.Choices{WithoutFlowSchemas: true}},
 		{"by URLs", []string{"--system=affinityclass", "--webhook-url=https://hub.example.com:9443", "--explain-address=https://hub.example.com"}, deploy.Choices{
 			Systems: []string{manifests.AffinityClass}, WebhookURL: "https://hub.example.com:9443", ExplainAddress: "https://hub.example.com",
 		}},

@@ -31,6 +31,10 @@ func TestManifestsAreTheKustomizations(t *testing.T) {
 			name: "without taints", chosen: deploy.Choices{WithoutTaints: true},
 			resources: []string{base}, components: []string{"deploy/components/without-taints"},
 		},
+		{
+			name: "without FlowSchemas", chosen: deploy.Choices{WithoutFlowSchemas: true},
+			resources: []string{base}, components: []string{"deploy/components/without-flowschemas"},
+		},
 		{name: "beside upstream", chosen: deploy.Choices{BesideUpstream: true}, resources: []string{overlay}},
 		{
 			name: "with ManifestWorks", chosen: deploy.Choices{ManifestWorks: true},

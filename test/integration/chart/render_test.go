@@ -40,6 +40,10 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		{name: "without taints, the default", resources: []string{base}, components: []string{"deploy/components/without-taints"}},
 		{name: "beside upstream", resources: []string{overlay}, set: []string{beside}},
 		{
+			name: "without FlowSchemas", resources: []string{base}, components: []string{"deploy/components/without-flowschemas"},
+			set: []string{withTaints, "flowSchema.enabled=false"},
+		},
+		{
 			name: "with ManifestWorks", resources: []string{base, "manifests/manifestworks"},
 			set: []string{withTaints, "crds.manifestWorks=true"},
 		},
@@ -178,6 +182,8 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"maxRemovalPercent=101", "at '/maxRemovalPercent': maximum: got 101, want 100"},
 		{"image.digest=sha256:1", "at '/image/digest': "},
 		{"imagePullSecrets[0].nam=a", "at '/imagePullSecrets/0': "},
+		{"flowSchema.matchingPrecedence=1", "at '/flowSchema/matchingPrecedence': "},
+		{"flowSchema.priorityLevel=", "at '/flowSchema/priorityLevel': "},
 		{"webhooks.url=http://hub.example.com", "at '/webhooks/url': "},
 		{"webhooks.url=hub.example.com:9443", "at '/webhooks/url': "},
 		{"webhooks.url=https://user@hub.example.com", "at '/webhooks/url': "},
@@ -364,7 +370,6 @@ extraArgs: [--v=2]
 extraEnv: [{name: A, value: b}]
 podDisruptionBudget: {maxUnavailable: 50%}
 networkPolicy: {enabled: true, metricsFrom: [{namespaceSelector: {}}], egress: []}
-flowSchema: {enabled: true, matchingPrecedence: 500}
 monitoring: {scraper: true, serviceMonitor: true, prometheusRule: true, labels: {release: prometheus}}
 extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: {template: "{{ .x }}"}}]
 `
@@ -403,8 +408,6 @@ extraObjects: [{apiVersion: v1, kind: ConfigMap, metadata: {name: extra}, data: 
 			"from":  []any{map[string]any{"namespaceSelector": map[string]any{}}},
 		},
 	}, "spec", "ingress")
-	expect(t, byKind, "FlowSchema", int64(500), "spec", "matchingPrecedence")
-	expect(t, byKind, "FlowSchema", "workload-high", "spec", "priorityLevelConfiguration", "name")
 	expect(t, byKind, "ConfigMap", map[string]any{"template": "{{ .x }}"}, "data")
 
 	for _, kind := range []string{"ServiceMonitor", "PrometheusRule"} {

@@ -20,6 +20,7 @@ var valueGroups = [][]string{
 	{"sigPlacementDecisions=false", "sigPlacementDecisions=true"},
 	{"replicas=2", "replicas=1", "replicas=null"},
 	{"maxRemovalPercent=50", "maxRemovalPercent=null"},
+	{"flowSchema.enabled=true", "flowSchema.enabled=false"},
 	{"webhooks.url=", "webhooks.url=https://hub.example.com:9443"},
 	{"explanations.url=", "explanations.url=https://hub.example.com:9443"},
 	{"serviceAccount.name=placement-controller-sa", "serviceAccount.name=another"},
@@ -38,7 +39,7 @@ func TestEveryShapeOfTheChartStarts(t *testing.T) {
 // TestEveryShapeOfTheKustomizationsStarts is TestEveryShapeOfTheChartStarts for the kustomizations: each component beside each other one, on both
 // bases.
 func TestEveryShapeOfTheKustomizationsStarts(t *testing.T) {
-	components := append(manifests.Systems(), "dashboard", "without-taints")
+	components := append(manifests.Systems(), "dashboard", "without-taints", "without-flowschemas")
 	for _, base := range []string{"deploy/base", "deploy/overlays/beside-upstream"} {
 		for i := range components {
 			for j := range i {
