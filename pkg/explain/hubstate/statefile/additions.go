@@ -28,7 +28,7 @@ func (r *Reader) Additions() (*explain.State, error) {
 		default:
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, "+
 				"scheduling policies, AffinityClasses, Tenants, applications, HelmReleases, and ClusterRequests with what decides about them, can; "+
-				"placement diff says what Placements would change", r.seen[identity], identity)
+				"placement diff says what Placements would change", r.seen[identity].place(), identity)
 		}
 	}
 

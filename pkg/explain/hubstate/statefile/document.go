@@ -9,9 +9,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	yamlv2 "go.yaml.in/yaml/v2"
 	yamlv3 "go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/json"
+	strictjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -21,13 +24,16 @@ type document struct {
 	// line is the line of the file, from 1, at which text begins.
 	line int
 	text []byte
+
+	// nodes is the root node, once somebody has asked for a line.
+	nodes *yamlv3.Node
 }
 
 // splitDocuments splits a file at its "---" and "..." lines, which YAML allows nowhere inside a document. The rest of a "---" line belongs
 // to the next document. The YAMLReader of k8s.io/apimachinery rejects both "..." and such a rest.
-func splitDocuments(file string, content []byte) []document {
-	var documents []document
-	current := document{file: file, line: 1}
+func splitDocuments(file string, content []byte) []*document {
+	var documents []*document
+	current := &document{file: file, line: 1}
 	number := 0
 	for line := range bytes.Lines(content) {
 		number++
@@ -37,7 +43,7 @@ func splitDocuments(file string, content []byte) []document {
 			continue
 		}
 		documents = append(documents, current)
-		current = document{file: file, line: number, text: rest}
+		current = &document{file: file, line: number, text: rest}
 	}
 
 	return append(documents, current)
@@ -53,35 +59,97 @@ func cutSeparator(line []byte) (rest []byte, separates bool) {
 	return nil, false
 }
 
-// parse parses the document twice: as the JSON value that kubectl would send, with YAML 1.1 rules for words such as "on", and as nodes,
-// which have line numbers. The node is nil for an empty document.
-func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
-	converted, positions := d.text, d.text
-	if stdjson.Valid(d.text) {
-		positions = withoutJSONEscapes(d.text)
-	} else {
+// parse returns the JSON value that kubectl would send, with YAML 1.1 rules for words such as "on"; nil for an empty document.
+func (d *document) parse() (value any, problems []Problem) {
+	isJSON := stdjson.Valid(d.text)
+	if value, ok := d.parseOnce(isJSON); ok {
+		return value, nil
+	}
+	converted := d.text
+	if !isJSON {
 		var err error
 		if converted, err = yaml.YAMLToJSON(d.text); err != nil {
-			return nil, nil, []Problem{d.syntaxProblem(err)}
+			return nil, []Problem{d.syntaxProblem(err)}
 		}
 	}
-
 	if err := json.Unmarshal(converted, &value); err != nil {
-		return nil, nil, []Problem{d.syntaxProblem(err)}
+		return nil, []Problem{d.syntaxProblem(err)}
 	}
 	if value == nil {
-		return nil, nil, nil
+		return nil, nil
+	}
+	root, err := d.root()
+	if err != nil {
+		return nil, []Problem{d.syntaxProblem(err)}
+	}
+	if problems := d.duplicateKeys(root, nil); len(problems) > 0 {
+		return nil, problems
+	}
+	return value, nil
+}
+
+// parseOnce returns the value of a document that has nothing to report; false if parse has to look closer. It makes no nodes and no other JSON,
+// which take most of the time of parse.
+func (d *document) parseOnce(isJSON bool) (value any, ok bool) {
+	if isJSON {
+		strict, err := strictjson.UnmarshalStrict(d.text, &value, strictjson.DisallowDuplicateFields)
+		return value, err == nil && len(strict) == 0
+	}
+	var items yamlv2.MapSlice // It loses mappings that are merged.
+	if bytes.Contains(d.text, []byte(mergeKey)) || yamlv2.Unmarshal(d.text, &items) != nil || items == nil {
+		return nil, false
+	}
+	return plain(items)
+}
+
+// plain converts what the YAML parser returns; false for what JSON spells otherwise or lacks.
+func plain(parsed any) (value any, ok bool) {
+	switch parsed := parsed.(type) {
+	case yamlv2.MapSlice:
+		fields := make(map[string]any, len(parsed))
+		for _, item := range parsed {
+			key, isText := item.Key.(string)
+			if _, again := fields[key]; again || !isText {
+				return nil, false
+			}
+			if fields[key], ok = plain(item.Value); !ok {
+				return nil, false
+			}
+		}
+		return fields, true
+	case []any:
+		for i := range parsed {
+			if parsed[i], ok = plain(parsed[i]); !ok {
+				return nil, false
+			}
+		}
+		return parsed, true
+	case int:
+		return int64(parsed), true
+	case string:
+		return parsed, utf8.ValidString(parsed)
+	case int64, bool, nil:
+		return parsed, true
+	default:
+		return nil, false
+	}
+}
+
+// root returns the root node, which has line numbers.
+func (d *document) root() (*yamlv3.Node, error) {
+	if d.nodes != nil {
+		return d.nodes, nil
+	}
+	text := d.text
+	if stdjson.Valid(text) {
+		text = withoutJSONEscapes(text)
 	}
 	var parsed yamlv3.Node
-	if err := yamlv3.Unmarshal(positions, &parsed); err != nil {
-		return nil, nil, []Problem{d.syntaxProblem(err)}
+	if err := yamlv3.Unmarshal(text, &parsed); err != nil {
+		return nil, err //nolint:wrapcheck // parse makes a Problem of it.
 	}
-
-	node = parsed.Content[0]
-	if problems := d.duplicateKeys(node, nil); len(problems) > 0 {
-		return nil, nil, problems
-	}
-	return node, value, nil
+	d.nodes = parsed.Content[0]
+	return d.nodes, nil
 }
 
 // escape matches a backslash sequence; a surrogate pair is one match.
@@ -100,7 +168,7 @@ func withoutJSONEscapes(text []byte) []byte {
 var lineOfError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?line (\d+): `)
 
 // syntaxProblem returns the Problem of a parser error, whose line counts from the start of the document.
-func (d document) syntaxProblem(err error) Problem {
+func (d *document) syntaxProblem(err error) Problem {
 	text, line := err.Error(), 1
 	if found := lineOfError.FindStringSubmatch(text); found != nil {
 		number, convertErr := strconv.Atoi(found[1])
@@ -116,10 +184,10 @@ func (d document) syntaxProblem(err error) Problem {
 }
 
 // lineOf converts a line of the document to a line of the file.
-func (d document) lineOf(line int) int { return d.line + line - 1 }
+func (d *document) lineOf(line int) int { return d.line + line - 1 }
 
 // duplicateKeys reports keys that a mapping has twice; a parser would silently drop the first.
-func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem {
+func (d *document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem {
 	if node.Kind == yamlv3.MappingNode {
 		lines := make(map[string]int, len(node.Content)/2)
 		for key := range mappingKeys(node) {

@@ -21,8 +21,10 @@ func (r *Reader) dropUntaken(at position, gvk schema.GroupVersionKind, kind *exp
 		if namespace, has := text(metadata, "namespace"); has {
 			delete(metadata, "namespace")
 			r.astray++
-			r.firstAstray = cmp.Or(r.firstAstray, at.problem(identify(gvk, object), "metadata.namespace",
-				fmt.Sprintf("%s is left out, because a %s is in no namespace", namespace, gvk.Kind)).String())
+			if r.astray == 1 {
+				r.firstAstray = at.problem(identify(gvk, object), "metadata.namespace",
+					fmt.Sprintf("%s is left out, because a %s is in no namespace", namespace, gvk.Kind)).String()
+			}
 		}
 	}
 	if r.rules == nil {

@@ -3,7 +3,9 @@
 package statefile
 
 import (
+	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,10 +15,11 @@ import (
 // mergeKey is the YAML key that merges another mapping.
 const mergeKey = "<<"
 
-// position is the node of an object in a document.
+// position is that of an object in a document. Its node is looked for when somebody asks for a line.
 type position struct {
-	document document
-	node     *yamlv3.Node
+	document *document
+	// steps lead from the root of the document to the object.
+	steps []string
 }
 
 // problem returns a Problem at the line of the field path, or of its nearest existing parent.
@@ -27,18 +30,28 @@ func (p position) problem(object, path, message string) Problem {
 	return Problem{File: p.document.file, Line: p.line(path), Object: object, Message: message}
 }
 
-func (p position) line(path string) int { return p.document.lineOf(lineOf(p.node, path)) }
+// place returns the file and the line of the object.
+func (p position) place() string { return fmt.Sprintf("%s:%d", p.document.file, p.line("")) }
 
-// child returns the position of the value of a key; p itself when there is none.
-func (p position) child(key string) position {
-	_, value, _ := step(p.node, key)
-	if value == nil {
-		return p
+func (p position) line(path string) int {
+	node, err := p.document.root()
+	if err != nil { // kubectl takes the document, and the parser that knows lines does not.
+		return p.document.line
 	}
-	return position{document: p.document, node: value}
+	for _, each := range p.steps {
+		if _, value, _ := step(node, each); value != nil {
+			node = value
+		}
+	}
+	return p.document.lineOf(lineOf(node, path))
 }
 
-// item returns the position of the i-th element of a list; p itself when there is none.
+// child returns the position of the value of a key.
+func (p position) child(key string) position {
+	return position{document: p.document, steps: append(slices.Clip(p.steps), key)}
+}
+
+// item returns the position of the i-th element of a list.
 func (p position) item(i int) position { return p.child("[" + strconv.Itoa(i) + "]") }
 
 // lineOf returns the line of a field path such as spec.taints[0].key or metadata.labels[example.com/zone], or of its nearest existing

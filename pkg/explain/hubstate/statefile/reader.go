@@ -27,7 +27,7 @@ import (
 type Reader struct {
 	definitions map[schema.GroupVersionKind]admitter
 	state       explain.State
-	seen        map[string]string
+	seen        map[string]position
 	// kinds has the kinds of the objects in seen.
 	kinds    map[string]*explain.Kind
 	problems []Problem
@@ -59,7 +59,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 		}
 	}
 	return &Reader{
-		definitions: definitions, seen: map[string]string{}, kinds: map[string]*explain.Kind{}, skipped: map[string]int{},
+		definitions: definitions, seen: map[string]position{}, kinds: map[string]*explain.Kind{}, skipped: map[string]int{},
 	}, nil
 }
 
@@ -74,10 +74,10 @@ func (r *Reader) Strict(strict bool) { r.strict = strict }
 func (r *Reader) Read(file string, content []byte) {
 	first := len(r.problems)
 	for _, document := range splitDocuments(file, content) {
-		node, value, problems := document.parse()
+		value, problems := document.parse()
 		r.problems = append(r.problems, problems...)
-		if node != nil {
-			r.readValue(position{document: document, node: node}, value)
+		if value != nil {
+			r.readValue(position{document: document}, value)
 		}
 	}
 	slices.SortStableFunc(r.problems[first:], func(a, b Problem) int { return a.Line - b.Line })
@@ -175,11 +175,11 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 	}
 
 	if first, again := r.seen[identity]; again {
-		r.reportf(at, identity, "", "was given at %s already: remove one of the two, or rename it", first)
+		r.reportf(at, identity, "", "was given at %s already: remove one of the two, or rename it", first.place())
 		return
 	}
 	r.kinds[identity] = kind
-	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
+	r.seen[identity] = at
 	r.submit(at, identity, gvk, kind, object)
 
 	if err := r.add(kind, object); err != nil {

@@ -33,9 +33,10 @@ const (
 // submitted is an object that policies are evaluated for.
 type submitted struct {
 	kind *explain.Kind
-	// object has the defaults, and at is where it was given, without a message.
-	object *unstructured.Unstructured
-	at     Problem
+	// object has the defaults, and identity and at say where it was given.
+	object   *unstructured.Unstructured
+	identity string
+	at       position
 }
 
 // Enforce has Review evaluate policies for the objects of the following files, which have a role. By default all are Stored.
@@ -49,7 +50,7 @@ func (r *Reader) submit(at position, identity string, gvk schema.GroupVersionKin
 	if r.role == Stored || r.role == Described && object.GetUID() != "" || !r.policies.Concern(gvk) {
 		return
 	}
-	r.submissions = append(r.submissions, submitted{kind: kind, object: object.DeepCopy(), at: at.problem(identity, "", "")})
+	r.submissions = append(r.submissions, submitted{kind: kind, object: object.DeepCopy(), identity: identity, at: at})
 }
 
 // Review evaluates the policies for the objects of the files, of which Applied ones update those of the same name that one of the hubs has. It
@@ -79,14 +80,12 @@ func (r *Reader) Review(ctx context.Context, hubs ...*explain.State) (notes []st
 		all      reviewNotes
 	)
 	for i, answer := range answers {
-		problem := r.submissions[i].at
+		one := &r.submissions[i]
 		for _, warning := range answer.Warnings {
-			problem.Message = warning
-			all.Warnings = append(all.Warnings, problem.String())
+			all.Warnings = append(all.Warnings, one.at.problem(one.identity, "", warning).String())
 		}
 		if answer.Refusal != "" {
-			problem.Message = answer.Refusal
-			problems = append(problems, problem)
+			problems = append(problems, one.at.problem(one.identity, "", answer.Refusal))
 		}
 		if r.role == Applied { // Somebody had the rights for Described ones.
 			all.add(&answer)
@@ -158,7 +157,7 @@ func (c *ChangeReader) ReviewNotes() []string { return c.reviewed.notes() }
 func (s *submitted) liveOn(hub *explain.State) (*unstructured.Unstructured, error) {
 	object, err := s.kind.Decode(s.object.DeepCopy().Object)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.at.Object, err)
+		return nil, fmt.Errorf("%s: %w", s.identity, err)
 	}
 	return asSent(s.object.GroupVersionKind(), s.kind.Find(hub, object))
 }
