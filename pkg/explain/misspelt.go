@@ -4,6 +4,7 @@ package explain
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -20,7 +21,7 @@ const maxClausesSearched = 20
 
 // misspeltSearch looks for the values of a Placement that no cluster in scope has, although some have a similar one.
 type misspeltSearch struct {
-	inScope  []*clusterinfo.ClusterInfo
+	inScope  iter.Seq[*clusterinfo.ClusterInfo]
 	searched int
 	notes    []string
 }
@@ -37,12 +38,7 @@ func (s *misspeltSearch) look(what string, values []string, valuesOf func(*clust
 // and claims if predicates reject clusters, of tolerations if taints do, and of scores. They name values of clusters in scope alone, which the
 // verdicts show too.
 func misspeltNotes(result *scheduling.Result) []string {
-	s := &misspeltSearch{}
-	for _, verdict := range result.Verdicts() {
-		if verdict.Stage != scheduling.StageScope {
-			s.inScope = append(s.inScope, verdict.Cluster)
-		}
-	}
+	s := &misspeltSearch{inScope: result.InScope()}
 	if result.Count(scheduling.StagePredicate) > 0 {
 		s.lookAtPredicates(result.Request.Predicates)
 	}
@@ -89,10 +85,15 @@ func scoreObjectsOf(info *clusterinfo.ClusterInfo) []string {
 }
 
 // misspelt returns a note if no cluster has one of the values, and some have one that is similar.
-func misspelt(what string, values []string, clusters []*clusterinfo.ClusterInfo, valuesOf func(*clusterinfo.ClusterInfo) []string) []string {
+func misspelt(
+	what string, values []string, clusters iter.Seq[*clusterinfo.ClusterInfo], valuesOf func(*clusterinfo.ClusterInfo) []string,
+) []string {
 	counts := map[string]int{}
-	for _, info := range clusters {
+	for info := range clusters {
 		for _, value := range valuesOf(info) {
+			if slices.Contains(values, value) { // Most values of most Placements are some cluster's.
+				return nil
+			}
 			counts[value]++
 		}
 	}
@@ -106,9 +107,15 @@ func misspelt(what string, values []string, clusters []*clusterinfo.ClusterInfo,
 
 // valuesOf returns the value of a name, label or claim of a cluster, if it has one.
 func valuesOf(info *clusterinfo.ClusterInfo, key clusterinfo.Property) []string {
-	values := map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: info.Labels, clusterinfo.Claim: info.Claims}[key.Kind]
-	if key.Kind == clusterinfo.Name {
+	values := info.Labels
+	switch key.Kind {
+	case clusterinfo.Name:
 		return []string{info.Name}
+	case clusterinfo.Claim:
+		values = info.Claims
+	case clusterinfo.Label:
+	default:
+		return nil
 	}
 	if value, has := values[key.Name]; has {
 		return []string{value}

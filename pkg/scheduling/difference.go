@@ -22,7 +22,7 @@ func Difference(indexed, reference *Result) string {
 	return ""
 }
 
-// lines returns the Result as text, without the verdicts, which always come from the reference.
+// lines returns the Result as text, without the verdicts of other clusters than the selected ones, which always come from the reference.
 func (r *Result) lines() []string {
 	lines := []string{
 		fmt.Sprintf("held: %v %v", r.Outcome() != Decided, r.Errors.ToAggregate()),
@@ -38,6 +38,10 @@ func (r *Result) lines() []string {
 	}
 	for _, info := range r.Selected {
 		lines = append(lines, "selected: "+info.Name)
+	}
+	for _, verdict := range r.Best() {
+		lines = append(lines, fmt.Sprintf("best: %s %s rank %d, score %d, %d to avoid, kept %t",
+			verdict.Cluster.Name, verdict.Stage, verdict.Rank, verdict.Score, verdict.Avoid, verdict.kept))
 	}
 	for info, score := range r.Scores() {
 		lines = append(lines, fmt.Sprintf("score: %s %d", info.Name, score))

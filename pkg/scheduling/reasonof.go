@@ -95,6 +95,19 @@ func (c *candidates) findLast() Verdict {
 	return c.verdict(worst, rank, c.kept())
 }
 
+// best returns the verdicts of the clusters that the Request wants, best first.
+func (c *candidates) best() []Verdict {
+	top, kept := c.topIndices(c.request.wanted(len(c.clusters))), c.kept()
+	slices.SortFunc(top, c.compare())
+	best := make([]Verdict, 0, len(top))
+	for _, i := range top {
+		verdict := c.verdict(i, len(best)+1, kept)
+		verdict.Stage = StageSelected
+		best = append(best, verdict)
+	}
+	return best
+}
+
 // index returns the index of a feasible cluster.
 func (c *candidates) index(cluster string) (int, bool) {
 	return slices.BinarySearchFunc(c.clusters, cluster, compareName)

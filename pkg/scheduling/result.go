@@ -84,6 +84,8 @@ type Result struct {
 	candidates *candidates
 	stages     stageCounts
 	details    func() *details
+	// best is nil when Best takes the verdicts of details.
+	best func() []Verdict
 	// rejections is nil when Rejections counts the verdicts instead.
 	rejections func() []Rejection
 }
@@ -157,8 +159,29 @@ func (r *Result) Score(cluster string) int64 {
 // when they are first read.
 func (r *Result) Verdicts() []Verdict { return r.details().verdicts }
 
-// Best returns the verdicts of the selected clusters, best first.
-func (r *Result) Best() []Verdict { return r.details().best }
+// Best returns the verdicts of the selected clusters, best first. It computes those of the others only if anti-affinity or spread constraints compare
+// them.
+func (r *Result) Best() []Verdict {
+	if r.best != nil {
+		return r.best()
+	}
+	return r.details().best
+}
+
+// InScope iterates over the existing clusters that are in scope, sorted by name; none when the Outcome is Invalid. It does not compute the verdicts.
+func (r *Result) InScope() iter.Seq[*clusterinfo.ClusterInfo] {
+	return func(yield func(*clusterinfo.ClusterInfo) bool) {
+		if r.candidates == nil {
+			return
+		}
+		scope := r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets)
+		for _, info := range r.snapshot.Clusters() {
+			if scope.Contains(info) && !yield(info) {
+				return
+			}
+		}
+	}
+}
 
 // Prioritizers returns the scores of each prioritizer, in the order of the Request.
 func (r *Result) Prioritizers() []PrioritizerScores { return r.details().prioritizers }

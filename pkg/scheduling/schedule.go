@@ -64,6 +64,9 @@ func scheduleRecorded(
 	if e.result.ListsRejections() {
 		e.result.rejections = sync.OnceValue(func() []Rejection { return e.rejections(runs) })
 	}
+	if !e.result.isRanked() {
+		e.result.best = sync.OnceValue(c.best)
+	}
 	e.result.details = sync.OnceValue(func() *details {
 		all := evaluateAll(request, e.result.snapshot, incumbents, now, func(all *candidates) (func(i int) int, int) {
 			of, highest := c.decisionCounts() // DecisionCounts of the snapshot visits all decisions of the hub.
