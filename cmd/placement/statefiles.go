@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +47,21 @@ type fileFlags struct {
 func (f *fileFlags) addFiles(cmd *cobra.Command) {
 	f.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "Refuse files with objects of kinds that the hub does not read, instead of skipping them.")
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) { f.stderr = cmd.ErrOrStderr() }
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		f.stderr = cmd.ErrOrStderr()
+		collectLess()
+	}
+}
+
+// gcPercent makes half as many garbage collections as the default. What is read from files lives until the command ends, so that collections free
+// little: they took a fifth of the time of a diff against 2,000 clusters, which has a heap of 150 MiB with either.
+const gcPercent = 200
+
+// collectLess sets gcPercent, unless the environment says something else.
+func collectLess() {
+	if _, set := os.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
 }
 
 // readHub reads the objects of a hub that delivers the kinds from all files that a flag names: what a hub has stored, or what -f describes.
