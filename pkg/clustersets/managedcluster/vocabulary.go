@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,44 +38,72 @@ const Vocabulary = "vocabulary"
 // with how many use the sets.
 const VocabularyConfigMap = "placement-vocabulary"
 
-// vocabularyPeriod is the least time between two collections over the whole fleet.
-const vocabularyPeriod = time.Second
+const (
+	// vocabularyPeriod is the least time between two collections over the whole fleet.
+	vocabularyPeriod = time.Second
+	// placementsPeriod is the least time before a collection for Placements alone, which everybody may write who may write in one namespace.
+	placementsPeriod = 30 * time.Second
+)
 
 // vocabularyReconciler writes the ConfigMap that the admission policies read.
 type vocabularyReconciler struct {
-	client    client.Client
-	clock     clock.PassiveClock
-	key       types.NamespacedName
-	next      time.Time // earliest time of the next collection
-	conflicts queue.ConflictBackoff[reconcile.Request]
+	client client.Client
+	clock  clock.PassiveClock
+	key    types.NamespacedName
+	// placements is the request after changes of Placements; that with key is after all others.
+	placements reconcile.Request
+	last       time.Time // of the last collection
+	conflicts  queue.ConflictBackoff[reconcile.Request]
+	// written is the data of the last write.
+	written atomic.Pointer[map[string]string]
 }
 
 // SetupVocabulary adds the controller Vocabulary to the manager. It returns an error if a watch cannot be added.
 func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
-	r := &vocabularyReconciler{
-		client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
-		key: types.NamespacedName{Namespace: s.Namespace, Name: VocabularyConfigMap},
-	}
+	r := newVocabularyReconciler(mgr.GetClient(), s.Clock, s.Namespace)
 	request := reconcile.Request{NamespacedName: r.key}
-	enqueue := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{request}
-	})
-	ours := predicate.NewPredicateFuncs(func(object client.Object) bool { return client.ObjectKeyFromObject(object) == r.key })
-	// A ManagedClusterSetBinding has the name of its set, which is immutable.
+	enqueueRequest := func(request reconcile.Request) handler.EventHandler {
+		return handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request { return []reconcile.Request{request} })
+	}
+	enqueue := enqueueRequest(request)
+	// Of sets only the names count, and a ManagedClusterSetBinding has that of its set, which is immutable.
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q.Add(request) // Even without any ManagedCluster or binding.
 		return nil
 	})
+	ofSets := builder.WithPredicates(predicate.Funcs{UpdateFunc: clusterSetsChanged})
+	notOwn := builder.WithPredicates(predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return r.differs(e.Object) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return r.differs(e.ObjectNew) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return client.ObjectKeyFromObject(e.Object) == r.key },
+	})
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Vocabulary).
 							WatchesRawSource(start).
 							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: vocabularyChanged})).
+							Watches(&clusterv1beta2.ManagedClusterSet{}, enqueue, builder.WithPredicates(existence)).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
-							Watches(&clusterv1beta1.Placement{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: clusterSetsChanged})).
-							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
+							Watches(&clusterv1beta1.Placement{}, enqueueRequest(r.placements), ofSets).
+							Watches(&corev1.ConfigMap{}, enqueue, notOwn).
 							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
 							Complete(r)
+}
+
+func newVocabularyReconciler(hub client.Client, of clock.PassiveClock, namespace string) *vocabularyReconciler {
+	key := types.NamespacedName{Namespace: namespace, Name: VocabularyConfigMap}
+	return &vocabularyReconciler{
+		client: hub, clock: of, conflicts: queue.NewConflictBackoff[reconcile.Request](), key: key,
+		placements: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: VocabularyConfigMap + "/placements"}},
+	}
+}
+
+// differs reports whether an object is the ConfigMap with other data than the last write. An own write needs no collection; it would make that for
+// Placements as frequent as that for others.
+func (r *vocabularyReconciler) differs(object client.Object) bool {
+	configMap, is := object.(*corev1.ConfigMap)
+	written := r.written.Load()
+	return client.ObjectKeyFromObject(object) == r.key && (!is || written == nil || !maps.Equal(configMap.Data, *written))
 }
 
 // clusterSetsChanged reports whether a Placement names other cluster sets than before.
@@ -91,12 +120,18 @@ func vocabularyChanged(e event.UpdateEvent) bool {
 	return !okBefore || !okAfter || !sameVocabulary(before, after)
 }
 
-// Reconcile writes the ConfigMap if the vocabulary of the fleet has changed, once per vocabularyPeriod at most.
+// Reconcile writes the ConfigMap if the vocabulary of the fleet has changed: once per vocabularyPeriod at most, and after changes of Placements alone
+// once per placementsPeriod.
 func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	if wait := r.next.Sub(r.clock.Now()); wait > 0 {
+	period := vocabularyPeriod
+	if request == r.placements {
+		period = placementsPeriod
+	}
+	now := r.clock.Now()
+	if wait := r.last.Add(period).Sub(now); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	r.next = r.clock.Now().Add(vocabularyPeriod)
+	r.last = now
 
 	data, err := r.collect(ctx)
 	if err != nil {
@@ -117,6 +152,7 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 
 	changed := known.DeepCopy()
 	changed.Data = data
+	r.written.Store(&data) // Its event may come before the response.
 	if err := r.client.Update(ctx, changed); err != nil {
 		return r.conflicts.Result(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
 	}
@@ -124,6 +160,7 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 }
 
 func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Request, data map[string]string) (reconcile.Result, error) {
+	r.written.Store(&data)
 	created := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}, Data: data}
 	err := r.client.Create(ctx, created)
 	if apierrors.IsNotFound(err) { // A quiet retry would hide the missing namespace.
@@ -137,17 +174,17 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 
 // collect computes the vocabulary of the whole fleet from the cache.
 func (r *vocabularyReconciler) collect(ctx context.Context) (map[string]string, error) {
-	clusters := &clusterv1.ManagedClusterList{}
-	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing ManagedClusters: %w", err)
+	clusters, sets := &clusterv1.ManagedClusterList{}, &clusterv1beta2.ManagedClusterSetList{}
+	bindings, placements := &clusterv1beta2.ManagedClusterSetBindingList{}, &clusterv1beta1.PlacementList{}
+	for _, each := range []struct {
+		kind string
+		list client.ObjectList
+	}{{"ManagedClusters", clusters}, {"ManagedClusterSets", sets}, {"ManagedClusterSetBindings", bindings}, {"Placements", placements}} {
+		if err := r.client.List(ctx, each.list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", each.kind, err)
+		}
 	}
-	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
-	if err := r.client.List(ctx, bindings, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing ManagedClusterSetBindings: %w", err)
-	}
-	placements := &clusterv1beta1.PlacementList{}
-	if err := r.client.List(ctx, placements, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing Placements: %w", err)
-	}
-	return vocabulary(clusters.Items, bindings.Items, placements.Items), nil
+	return vocabulary(&hubObjects{
+		clusters: clusters.Items, sets: sets.Items, bindings: bindings.Items, placements: placements.Items,
+	}), nil
 }

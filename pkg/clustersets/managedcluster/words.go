@@ -3,6 +3,7 @@
 package managedcluster
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -22,8 +23,8 @@ const (
 	boundKey  = "bound"
 	taintsKey = "taints" // key and key=value of the taints of the clusters, but for those of domains that taint clusters for a time
 	// placementsKey has how many Placements there are, "= 20", and how many use each bound set, "blue 3". It is a prefix, too:
-	// "placements.<namespace>" has how many the namespace has, how many name no set, "* 2", and how many name each set. These are complete only
-	// if placementsKey exists.
+	// "placements.<namespace>" has how many the namespace has, how many name no set, "* 2", and how many name each set that exists or is bound. A
+	// namespace with too many lines has no key, and those with the most have none if all together are too many.
 	placementsKey = "placements"
 )
 
@@ -33,19 +34,27 @@ const (
 	taintsLimit     = 64 << 10
 	boundLimit      = 384 << 10
 	placementsLimit = 192 << 10
+	// namespacePlacementsLimit is that of one namespace in placementsLimit: 60 sets with long names.
+	namespacePlacementsLimit = 4 << 10
 )
 
 // passingTaints are the domains of taints that controllers add for a time, so that tolerations of absent ones are no mistake.
 var passingTaints = []string{clusterv1.GroupName + "/", "cluster.openmcp.cloud/", "placement-hub.open-cluster-management.io/"}
 
+// hubObjects are the objects that a vocabulary is made of.
+type hubObjects struct {
+	clusters   []clusterv1.ManagedCluster
+	sets       []clusterv1beta2.ManagedClusterSet
+	bindings   []clusterv1beta2.ManagedClusterSetBinding
+	placements []clusterv1beta1.Placement
+}
+
 // vocabulary returns the data of the ConfigMap: the label keys, claim names and taints of the fleet, the sets that each namespace binds, and how
 // many Placements use them. Parts beyond their limit are omitted.
-func vocabulary(
-	clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.ManagedClusterSetBinding, placements []clusterv1beta1.Placement,
-) map[string]string {
+func vocabulary(of *hubObjects) map[string]string {
 	labels, claims, taints, bound := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]string{}
-	for i := range clusters {
-		cluster := &clusters[i]
+	for i := range of.clusters {
+		cluster := &of.clusters[i]
 		for key := range cluster.Labels {
 			labels[key] = true
 		}
@@ -57,8 +66,8 @@ func vocabulary(
 		}
 	}
 
-	for i := range bindings {
-		bound[bindings[i].Namespace] = append(bound[bindings[i].Namespace], bindings[i].Name)
+	for i := range of.bindings {
+		bound[of.bindings[i].Namespace] = append(bound[of.bindings[i].Namespace], of.bindings[i].Name)
 	}
 	data := map[string]string{}
 	addLines(data, labelsKey, labels, keysLimit)
@@ -68,8 +77,8 @@ func vocabulary(
 		slices.Sort(bound[namespace])
 	}
 	addByNamespace(data, boundKey, strconv.Itoa(len(bound)), bound, boundLimit)
-	all, named := placementCounts(bound, placements)
-	addByNamespace(data, placementsKey, strings.Join(all, "\n"), named, placementsLimit)
+	all, named := placementCounts(bound, of)
+	addByNamespace(data, placementsKey, strings.Join(all, "\n"), leastLines(named, placementsLimit-len(placementsKey)-linesSize(all)), placementsLimit)
 	return data
 }
 
@@ -84,12 +93,17 @@ func taintWords(cluster *clusterv1.ManagedCluster) map[string]bool {
 	return words
 }
 
-// placementCounts returns the lines of placementsKey, and those of each namespace with Placements.
-func placementCounts(bound map[string][]string, placements []clusterv1beta1.Placement) (all []string, named map[string][]string) {
+// placementCounts returns the lines of placementsKey, and those of each namespace with Placements. A Placement may name any set: those that neither
+// exist nor are bound are not counted, so that their number does not depend on who writes Placements.
+func placementCounts(bound map[string][]string, of *hubObjects) (all []string, named map[string][]string) {
 	const total, anySet = "=", "*"
-	uses, of := map[string]int{total: len(placements)}, map[string]map[string]int{}
-	for i := range placements {
-		namespace, sets := placements[i].Namespace, slices.Clone(placements[i].Spec.ClusterSets)
+	exist := make(map[string]bool, len(of.sets))
+	for i := range of.sets {
+		exist[of.sets[i].Name] = true
+	}
+	uses, counts := map[string]int{total: len(of.placements)}, map[string]map[string]int{}
+	for i := range of.placements {
+		namespace, sets := of.placements[i].Namespace, slices.Clone(of.placements[i].Spec.ClusterSets)
 		slices.Sort(sets)
 		sets = slices.Compact(sets)
 		for _, set := range bound[namespace] {
@@ -97,21 +111,46 @@ func placementCounts(bound map[string][]string, placements []clusterv1beta1.Plac
 				uses[set]++
 			}
 		}
+		words := slices.DeleteFunc(slices.Clone(sets), func(set string) bool {
+			_, isBound := slices.BinarySearch(bound[namespace], set)
+			return !isBound && !exist[set]
+		})
 		if len(sets) == 0 {
-			sets = []string{anySet}
+			words = []string{anySet}
 		}
-		if of[namespace] == nil {
-			of[namespace] = map[string]int{}
+		if counts[namespace] == nil {
+			counts[namespace] = map[string]int{}
 		}
-		for _, word := range append(sets, total) {
-			of[namespace][word]++
+		for _, word := range append(words, total) {
+			counts[namespace][word]++
 		}
 	}
-	named = make(map[string][]string, len(of))
-	for namespace, counts := range of {
-		named[namespace] = countLines(counts)
+	named = make(map[string][]string, len(counts))
+	for namespace, words := range counts {
+		named[namespace] = countLines(words)
 	}
 	return countLines(uses), named
+}
+
+// linesSize returns the size of lines in a value.
+func linesSize(lines []string) int { return len(strings.Join(lines, "\n")) }
+
+// leastLines returns the lines of the namespaces that have the least, as many as fit into the limit, each within namespacePlacementsLimit.
+func leastLines(named map[string][]string, limit int) map[string][]string {
+	size := func(namespace string) int {
+		return len(placementsKey) + 1 + len(namespace) + linesSize(named[namespace])
+	}
+	namespaces := slices.SortedFunc(maps.Keys(named), func(a, b string) int {
+		return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(a, b))
+	})
+	least := make(map[string][]string, len(named))
+	for _, namespace := range namespaces {
+		if limit -= size(namespace); limit < 0 || linesSize(named[namespace]) > namespacePlacementsLimit {
+			break
+		}
+		least[namespace] = named[namespace]
+	}
+	return least
 }
 
 // countLines returns a line "word 3" for each word, sorted.

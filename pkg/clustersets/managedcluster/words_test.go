@@ -69,6 +69,7 @@ func TestVocabulary(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
 		clusters []clusterv1.ManagedCluster
+		sets     []string
 		bindings []clusterv1beta2.ManagedClusterSetBinding
 		uses     []clusterv1beta1.Placement
 		want     map[string]string
@@ -83,19 +84,32 @@ func TestVocabulary(t *testing.T) {
 			want:     map[string]string{"labels": "", "claims": "", "taints": "gpu\ngpu=\ngpu=a100", "bound": "0", "placements": "= 0"},
 		},
 		{
-			reason:   "Placements by the sets that they use, whether bound or not",
+			reason:   "Placements by the sets that they use, whether bound or not, but for sets that do not exist",
+			sets:     []string{"one", "three"},
 			bindings: binds("a/one", "a/two", "b/one"),
-			uses:     []clusterv1beta1.Placement{use("a"), use("a", "two", "three", "two"), use("b"), use("c", "one")},
+			uses:     []clusterv1beta1.Placement{use("a"), use("a", "two", "three", "four", "two"), use("b"), use("c", "one"), use("c", "four")},
 			want: map[string]string{
 				"labels": "", "claims": "", "taints": "", "bound": "2", "bound.a": "one\ntwo", "bound.b": "one",
-				"placements": "= 4\none 2\ntwo 2", "placements.a": "* 1\n= 2\nthree 1\ntwo 1", "placements.b": "* 1\n= 1",
-				"placements.c": "= 1\none 1",
+				"placements": "= 5\none 2\ntwo 2", "placements.a": "* 1\n= 2\nthree 1\ntwo 1", "placements.b": "* 1\n= 1",
+				"placements.c": "= 2\none 1",
 			},
 		},
 		{
-			reason: "too many names in Placements leave all numbers out",
-			uses:   []clusterv1beta1.Placement{use("a", many(9000, 30)...)},
-			want:   map[string]string{"labels": "", "claims": "", "taints": "", "bound": "0"},
+			reason: "names of sets that do not exist take no room",
+			uses:   []clusterv1beta1.Placement{use("hostile", many(9000, 30)...), use("a")},
+			want: map[string]string{
+				"labels": "", "claims": "", "taints": "", "bound": "0", "placements": "= 2", "placements.a": "* 1\n= 1",
+				"placements.hostile": "= 1",
+			},
+		},
+		{
+			reason: "a namespace that names very many sets has no numbers, and the others have theirs",
+			sets:   many(500, 30),
+			uses:   []clusterv1beta1.Placement{use("hostile", many(500, 30)...), use("a", many(500, 30)[7]), use("a")},
+			want: map[string]string{
+				"labels": "", "claims": "", "taints": "", "bound": "0", "placements": "= 3",
+				"placements.a": "* 1\n000000000000000000000000000007 1\n= 2",
+			},
 		},
 		{
 			reason: "each word once, sorted, whatever the order of clusters and bindings",
@@ -122,10 +136,42 @@ func TestVocabulary(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, vocabulary(tc.clusters, tc.bindings, tc.uses)); diff != "" {
+			got := vocabulary(&hubObjects{clusters: tc.clusters, sets: named(tc.sets), bindings: tc.bindings, placements: tc.uses})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("vocabulary() (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// named returns sets with these names.
+func named(names []string) []clusterv1beta2.ManagedClusterSet {
+	sets := make([]clusterv1beta2.ManagedClusterSet, 0, len(names))
+	for _, name := range names {
+		sets = append(sets, clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return sets
+}
+
+// docs/spec/trust.md T25: a tenant with many namespaces takes the room of those that have as many lines, and no other's.
+func TestNamespacesWithTheLeastLinesKeepTheirNumbers(t *testing.T) {
+	sets := many(100, 30)
+	objects := &hubObjects{sets: named(sets), placements: []clusterv1beta1.Placement{use("small", sets[0])}}
+	for i := range 200 {
+		objects.placements = append(objects.placements, use(fmt.Sprintf("hostile-%d", i), sets...))
+	}
+	data := vocabulary(objects)
+	if data["placements"] != "= 201" || data["placements.small"] != sets[0]+" 1\n= 1" {
+		t.Errorf("all: %q, small: %q", data["placements"], data["placements.small"])
+	}
+	has := 0
+	for key := range data {
+		if strings.HasPrefix(key, "placements.hostile-") {
+			has++
+		}
+	}
+	if has == 0 || has == 200 {
+		t.Errorf("of 200 namespaces with many lines %d have their numbers", has)
 	}
 }
 
@@ -147,7 +193,9 @@ func TestVocabularyFitsIntoAConfigMap(t *testing.T) {
 			cluster.Spec.Taints = append(cluster.Spec.Taints, clusterv1.Taint{Key: word})
 			uses = append(uses, use(word, word))
 		}
-		for key, value := range vocabulary([]clusterv1.ManagedCluster{cluster}, bindings, uses) {
+		for key, value := range vocabulary(&hubObjects{
+			clusters: []clusterv1.ManagedCluster{cluster}, sets: named(words), bindings: bindings, placements: uses,
+		}) {
 			total += len(key) + len(value)
 		}
 		if total > limit {

@@ -131,7 +131,7 @@ func TestReview(t *testing.T) {
 			reason: "a set that is not bound is warned about", object: fmt.Sprintf(placement, "team-a", unbound),
 			warning: "Validation failed for ValidatingAdmissionPolicy 'open-cluster-management-placement-hub-vocabulary' with binding " +
 				"'open-cluster-management-placement-hub-vocabulary': spec.clusterSets[0]: Invalid value: \"blue\": is not bound to the namespace " +
-				"yet: create a ManagedClusterSetBinding named blue",
+				"yet: create a ManagedClusterSetBinding named blue, unless it was created just now",
 		},
 		{reason: "without the parameter there is no warning", object: fmt.Sprintf(placement, "team-a", unbound), empty: true},
 		{

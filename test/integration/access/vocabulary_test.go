@@ -88,7 +88,8 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		spec := clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set", "blue")}
 		blue := f.Name("blue")
 		expectWarned(ctx, f, spec, fmt.Sprintf(
-			"spec.clusterSets[1]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s", blue, blue))
+			"spec.clusterSets[1]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s, "+
+				"unless it was created just now", blue, blue))
 
 		f.Placement(ctx, "p", spec)
 		f.ExpectSelected(ctx, "p", suite.AllSetsEmpty)
@@ -100,7 +101,8 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		Expect(warned(ctx, f, Default, clusterv1beta1.PlacementSpec{})).To(BeEmpty(), "it names nothing")
 		elsewhere := suite.NewFixture(ctx)
 		expectWarned(ctx, elsewhere, clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set")}, fmt.Sprintf(
-			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s",
+			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s, "+
+				"unless it was created just now",
 			f.Name("set"), f.Name("set")))
 	})
 
@@ -261,7 +263,8 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 			return ConsistOf(HavePrefix(fmt.Sprintf("this change affects %d of 3 Placements of namespace %s, ", affected, f.Namespace)))
 		}
 		const edited = `{"spec":{"clusterSelector":{"selectorType":"LabelSelector","labelSelector":{"matchLabels":{"a":"b"}}}}}`
-		Eventually(func(g Gomega) []string { return heardBy(g, patching(edited)) }).WithContext(ctx).WithTimeout(suite.Timeout).
+		// The hub counts Placements twice a minute.
+		Eventually(func(g Gomega) []string { return heardBy(g, patching(edited)) }).WithContext(ctx).WithTimeout(suite.CollectTimeout).
 			Should(ConsistOf(
 				MatchRegexp(`^this change affects 2 of \d+ Placements, which may gain or lose clusters: placement diff says how many do$`),
 			))
@@ -274,7 +277,8 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 		f := suite.NewFixture(ctx)
 		spec := clusterv1beta1.PlacementSpec{ClusterSets: f.Names("absent")}
 		expectWarned(ctx, f, spec, fmt.Sprintf(
-			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s",
+			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s, "+
+				"unless it was created just now",
 			f.Name("absent"), f.Name("absent")))
 		placement := f.Placement(ctx, "p", spec)
 
