@@ -191,7 +191,7 @@ func TestDiff(t *testing.T) {
 			reason: "a mistake in the older API", wantCode: exitNotCompared,
 			args: []string{"-f", file("older.yaml", olderHead+"metadata: {name: all}\nspec: {antiAffinity: {topologyKey: a}}\n"),
 				"--hub", hub, "-n", "b", "-o", "name"},
-			wantStderr: []string{"no answer for Placement b/all (placement.open-cluster-management.io), which", "spec.antiAffinity.topologyKeyType"},
+			wantStderr: []string{"Placement b/all would be refused, and is not in the comparison: spec.antiAffinity.topologyKeyType: "},
 		},
 		{
 			reason: "another namespace than asked for", args: []string{"-f", empty, "--hub", hub, "-n", "team-b"}, wantCode: exitNotCompared,

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -33,6 +34,7 @@ type definition struct {
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 	shape      func() *shape
+	rules      func() *cel.Validator
 }
 
 // finding is an error at a field path; the path is empty for the object as a whole.
@@ -89,6 +91,7 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 	}
 	return &definition{
 		structural: structural, validator: validator, shape: sync.OnceValue(func() *shape { return newShape(structural) }),
+		rules: sync.OnceValue(func() *cel.Validator { return newRules(structural) }),
 	}, nil
 }
 

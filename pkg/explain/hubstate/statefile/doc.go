@@ -11,8 +11,9 @@
 // server has answered to dry runs, and otherwise by the three-way merges of apimachinery, by server-side apply over the definitions, or as a whole.
 // Writes say which, and else the live objects do. Every part of a comparison sees its result.
 //
-// Admission policies, which the caller passes in, are evaluated by Reader.Review and ChangeReader.Apply for the objects that a hub has not admitted.
-// Which these are depends on the Role of the files, and on what the API server has answered.
+// Admission policies, which the caller passes in, the validation rules of the definitions and what webhooks check (Kind.Admit) are evaluated by
+// Reader.Review and ChangeReader.Apply for the objects that a hub has not admitted. Which these are depends on the Role of the files, and on what the
+// API server has answered.
 //
 // A State has the cluster sets "default" and "global", which every hub has, even if no file does.
 //

@@ -180,7 +180,7 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 	}
 	r.kinds[identity] = kind
 	r.seen[identity] = at
-	r.submit(at, identity, gvk, kind, object)
+	r.submit(at, identity, kind, object)
 
 	if err := r.add(kind, object); err != nil {
 		for _, finding := range decodingFindings(err) {

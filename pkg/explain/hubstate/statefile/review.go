@@ -45,63 +45,72 @@ func (r *Reader) Enforce(policies *admission.Policies, role Role) {
 }
 
 // submit keeps an object for Review.
-func (r *Reader) submit(at position, identity string, gvk schema.GroupVersionKind, kind *explain.Kind, fields map[string]any) {
-	object := &unstructured.Unstructured{Object: fields}
-	if r.role == Stored || r.role == Described && object.GetUID() != "" || !r.policies.Concern(gvk) {
-		return
+func (r *Reader) submit(at position, identity string, kind *explain.Kind, fields map[string]any) {
+	if object := (&unstructured.Unstructured{Object: fields}); r.isSubmitted(kind, object) {
+		r.submissions = append(r.submissions, submitted{kind: kind, object: object.DeepCopy(), identity: identity, at: at})
 	}
-	r.submissions = append(r.submissions, submitted{kind: kind, object: object.DeepCopy(), identity: identity, at: at})
 }
 
-// Review evaluates the policies for the objects of the files, of which Applied ones update those of the same name that one of the hubs has. It
-// returns the warnings and what was not evaluated, one line each, and an *InputError about the objects that are refused.
+// Review evaluates the validation rules of the definitions, what webhooks check, and the policies for the objects of the files, of which Applied ones update those of the
+// same name that one of the hubs has. It returns the warnings and what was not evaluated, one line each, and an *InputError about the objects that
+// are refused.
 func (r *Reader) Review(ctx context.Context, hubs ...*explain.State) (notes []string, err error) {
 	if len(r.submissions) == 0 {
 		return nil, nil
 	}
-	requests := make([]admission.Request, len(r.submissions))
+	var (
+		all      reviewNotes
+		left     []int // indices of the submissions that violate no rule
+		requests []admission.Request
+	)
+	problems := make([][]Problem, len(r.submissions))
 	for i, one := range r.submissions {
-		requests[i].Object = one.object
-		for _, hub := range hubs {
-			if requests[i].Old != nil {
-				break
-			}
-			if requests[i].Old, err = one.liveOn(hub); err != nil {
-				return nil, err
-			}
+		request, err := one.request(hubs)
+		if err != nil {
+			return nil, err
+		}
+		findings, warnings, err := r.check(ctx, &one, request)
+		if err != nil {
+			return nil, err
+		}
+		for _, warning := range warnings {
+			all.Warnings = append(all.Warnings, one.at.problem(one.identity, "", warning).String())
+		}
+		for _, found := range findings {
+			problems[i] = append(problems[i], one.at.problem(one.identity, found.path, found.text))
+		}
+		if len(problems[i]) == 0 {
+			left, requests = append(left, i), append(requests, request)
 		}
 	}
 	answers, err := r.policies.ReviewAll(ctx, worldOf(append(hubs, &r.state), nil), 0, requests)
 	if err != nil {
 		return nil, err
 	}
-	var (
-		problems []Problem
-		all      reviewNotes
-	)
 	for i, answer := range answers {
-		one := &r.submissions[i]
+		one := &r.submissions[left[i]]
 		for _, warning := range answer.Warnings {
 			all.Warnings = append(all.Warnings, one.at.problem(one.identity, "", warning).String())
 		}
 		if answer.Refusal != "" {
-			problems = append(problems, one.at.problem(one.identity, "", answer.Refusal))
+			problems[left[i]] = []Problem{one.at.problem(one.identity, "", answer.Refusal)}
 		}
 		if r.role == Applied { // Somebody had the rights for Described ones.
 			all.add(&answer)
 		}
 	}
-	if len(problems) > 0 {
-		err = &InputError{Problems: problems}
+	if found := slices.Concat(problems...); len(found) > 0 {
+		err = &InputError{Problems: found}
 	}
 	return all.notes(), err
 }
 
-// review evaluates the policies for the objects of which the API server has not said what it would store. Refusals are in Result.
+// review evaluates the validation rules of definitions and the policies for the objects of which the API server has not said what it would store.
+// Refusals are in Result.
 func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) error {
-	left := slices.DeleteFunc(slices.Clone(all), func(one *written) bool { return one.asked || len(one.Result.Refused) > 0 })
-	if w == nil || w.Review == nil || len(left) == 0 {
-		return nil
+	left, err := c.violated(slices.DeleteFunc(slices.Clone(all), func(one *written) bool { return one.asked || len(one.Result.Refused) > 0 }))
+	if err != nil || w == nil || w.Review == nil || len(left) == 0 {
+		return err
 	}
 	live, after := &explain.State{}, &explain.State{}
 	live.Pods.Namespaces = w.Namespaces
@@ -152,6 +161,17 @@ func (w *written) request() (request admission.Request, err error) {
 
 // ReviewNotes returns the warnings of the policies about the objects that were applied last, and what was not evaluated, one line each.
 func (c *ChangeReader) ReviewNotes() []string { return c.reviewed.notes() }
+
+// request returns the request of a submission: an update of the object of the first hub that has it.
+func (s *submitted) request(hubs []*explain.State) (request admission.Request, err error) {
+	request.Object = s.object
+	for _, hub := range hubs {
+		if request.Old, err = s.liveOn(hub); err != nil || request.Old != nil {
+			break
+		}
+	}
+	return request, err
+}
 
 // liveOn returns the object of a hub; nil if the hub has none.
 func (s *submitted) liveOn(hub *explain.State) (*unstructured.Unstructured, error) {
