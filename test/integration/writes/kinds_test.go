@@ -124,6 +124,92 @@ spec:
 `,
 	},
 	{
+		kind: "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: ClusterPodSchedulingPolicy",
+		base: `
+spec:
+  namespaceSelector: {matchLabels: {team: a}}
+  podSelector: {matchLabels: {app: etcd}}
+  nodeSelector: {pool: etcd}
+  tolerations: [{key: etcd, operator: Exists}]
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]}}
+  schedulerName: mine
+`,
+		changed: `
+spec:
+  namespaceSelector: {matchLabels: {team: b}}
+  podSelector: {matchLabels: {app: etcd, tier: main}}
+  nodeSelector: {pool: etcd, zone: a}
+  tolerations: [{key: etcd, operator: Exists}, {key: ssd, operator: Exists}]
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: region}]}}
+  schedulerName: other
+`,
+	},
+	{
+		kind: "apiVersion: cozystack.io/v1alpha1\nkind: AffinityClass",
+		base: "spec: {nodeSelector: {zone: a}, enforcement: Warn}", changed: "spec: {nodeSelector: {zone: b}, enforcement: Deny}",
+		defaults: "spec: {enforcement: Deny}",
+	},
+	// The classes of a Tenant are such that its webhook, which nothing serves here, refuses none of them.
+	{
+		kind:    "apiVersion: apps.cozystack.io/v1alpha1\nkind: Tenant",
+		base:    "spec: {allowedAffinityClasses: [dc1, dc2], host: a.example.com, monitoring: true}",
+		changed: "spec: {allowedAffinityClasses: [dc1], host: b.example.com, monitoring: false}",
+	},
+	{
+		kind: "apiVersion: apps.cozystack.io/v1alpha1\nkind: Tenant",
+		base: "spec: {defaultAffinityClass: dc1}", changed: "spec: {defaultAffinityClass: dc2}",
+	},
+	{
+		kind: "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest",
+		base: `
+spec:
+  purposes: [workload, mcp]
+  dedicated: true
+  prefix: web
+  kubernetes: {version: "1.31"}
+  traits: [{name: a}, {anyOf: [{name: b}, {trait: c, negated: true}], optional: true}]
+  waitForClusterDeletion: true
+`,
+		changed: `
+spec:
+  purposes: [mcp]
+  dedicated: false
+  prefix: db
+  kubernetes: {version: "1.32"}
+  traits: [{name: a}]
+  waitForClusterDeletion: false
+`,
+	},
+	{
+		kind: "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: Cluster",
+		base: `
+spec:
+  clusterProviderRef: {name: loopback, profile: small}
+  clusterConfigRef: {apiGroup: example.com, kind: Config, name: a}
+  kubernetes: {version: "1.31"}
+  purposes: [workload]
+  tenancy: Shared
+`,
+		changed: `
+spec:
+  clusterProviderRef: {name: loopback, profile: large}
+  clusterConfigRef: {apiGroup: example.com, kind: Config, name: b}
+  kubernetes: {version: "1.32"}
+  purposes: [workload, mcp]
+  tenancy: Exclusive
+`,
+		defaults: "spec: {tenancy: Exclusive}",
+	},
+	{
+		kind:    "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterProvider",
+		base:    "spec: {access: true, leaseNamespace: leases, package: image, packagePullSecret: [{name: a}]}",
+		changed: "spec: {access: false, leaseNamespace: other, package: other, packagePullSecret: [{name: b}, {name: c}]}",
+	},
+	{
+		kind: "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: TraitEquivalence",
+		base: "spec: {traits: [a, b]}", changed: "spec: {traits: [a, c, b]}",
+	},
+	{
 		kind: "apiVersion: v1\nkind: ConfigMap",
 		base: `
 metadata:
@@ -172,6 +258,11 @@ spec:
 `,
 		defaults: "spec: {replicas: 1, paused: false, minReadySeconds: 0}",
 	},
+}
+
+// clusterScoped are the kinds of subjects that are in no namespace.
+var clusterScoped = map[string]bool{
+	"Purpose": true, "ClusterPodSchedulingPolicy": true, "AffinityClass": true, "ClusterProvider": true, "TraitEquivalence": true,
 }
 
 // change is an object before and after one change of a field.
@@ -251,7 +342,7 @@ func (s *subject) object(namespace, name string, base map[string]any) *unstructu
 	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(base)}
 	maps.Copy(object.Object, fieldsOf(s.kind))
 	object.SetName(name)
-	if object.GetKind() != "Purpose" {
+	if !clusterScoped[object.GetKind()] {
 		object.SetNamespace(namespace)
 	}
 	if object.GetKind() == "ManagedClusterSetBinding" {

@@ -4,10 +4,13 @@ package writes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -21,10 +24,14 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/dryrun"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -109,6 +116,27 @@ var _ = Describe("writes that the API server is not asked about", Ordered, Conti
 		one := applied(ctx, user(ctx, "getter", "list", "get"), dropped, statefile.Writes{})
 		Expect(one.Offline).To(Equal("this user may not patch them"))
 		Expect(one.Result.Gone).To(Equal([]string{"spec.tolerations"}))
+	})
+
+	It("has the same answer of the hub for a tenant whose file drops a field", func(ctx SpecContext) {
+		explainer := &answers.Explainer{
+			Hub: tools.Hub{
+				Settings: tools.Settings{Delivered: federation.DefaultKinds(), Requests: system.DefaultRequests()},
+				Client:   suite.Client, Limited: true, Now: time.Now,
+			},
+			Definitions: tools.Definitions{CRDs: sync.OnceValues(manifests.Definitions), Policies: admission.Once(manifests.Policies)},
+		}
+		answer, err := explainer.Explain(ctx, &endpoint.Question{
+			Command: endpoint.CommandDiff, Namespace: namespace, Manifests: dropped, Output: "json",
+			Objects: []endpoint.Object{{Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		var differences explain.Differences
+		Expect(json.Unmarshal([]byte(answer.Output), &differences)).To(Succeed())
+		Expect(differences.Notes).To(ConsistOf("1 field of live objects that the files do not set would go"))
+		Expect(differences.Refused).To(BeEmpty())
+		Expect(differences.Placements).To(HaveLen(1))
+		Expect(differences.Placements[0].Notes).To(ContainElement(ContainSubstring("spec.tolerations")))
 	})
 
 	It("takes the Namespace of the same files as there", func(ctx SpecContext) {

@@ -25,6 +25,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -71,6 +72,14 @@ var _ = Describe("what placement diff expects of writes", Ordered, ContinueOnFai
 				ObjectMeta: metav1.ObjectMeta{Name: set},
 				Spec: clusterv1beta2.ManagedClusterSetSpec{
 					ClusterSelector: clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
+				},
+			})).To(Succeed())
+		}
+		for _, class := range []string{"dc1", "dc2"} {
+			Expect(suite.Client.Create(ctx, &cozystackv1alpha1.AffinityClass{
+				ObjectMeta: metav1.ObjectMeta{Name: class},
+				Spec: cozystackv1alpha1.AffinityClassSpec{
+					NodeSelector: map[string]cozystackv1alpha1.NodeLabelValue{"zone": cozystackv1alpha1.NodeLabelValue(class)},
 				},
 			})).To(Succeed())
 		}
