@@ -50,7 +50,7 @@ var refusals = []struct {
 	next         string
 }{
 	{reason: "an API that does not exist", path: placementPath + "?api=v9", code: http.StatusBadRequest, next: "leave it out, or use v1alpha1"},
-	{reason: "a what-if with a mistake", path: "/clusters/us1?label=region", code: http.StatusBadRequest, next: "of the form c7:region=eu"},
+	{reason: "a what-if with a mistake", path: "/clusters/us1?label=region", code: http.StatusBadRequest, next: "Write it as region=eu"},
 	{
 		reason: "a preview of nothing", method: http.MethodPost, path: previewPath, header: []string{"Content-Type", "application/yaml"},
 		code: http.StatusBadRequest, next: "send the Placement that would be applied",
@@ -219,7 +219,7 @@ func wantShown(t *testing.T, response *httptest.ResponseRecorder) {
 		bare == http.StatusText(response.Code) {
 		t.Errorf("status %d with the text %q alone", response.Code, text)
 	}
-	if kind == "text/html" && !strings.Contains(text, `class="problem"`) {
+	if kind == "text/html" && !strings.Contains(text, `class="problem"`) && !strings.Contains(text, `class="mistake"`) {
 		t.Errorf("the page has no problem:\n%s", text)
 	}
 }

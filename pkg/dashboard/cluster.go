@@ -4,8 +4,6 @@ package dashboard
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -18,45 +16,13 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
-
-// clustersList is the JSON of the list of clusters.
-type clustersList struct {
-	Clusters []item       `json:"clusters"`
-	States   []stateCount `json:"states"`
-	Sets     []setCount   `json:"sets"`
-	More     int          `json:"more,omitempty"`
-	Next     string       `json:"-"`
-	Name     string       `json:"-"`
-}
-
-// clustersPage lists the clusters.
-func clustersPage(ctx context.Context, v *visit) (*page, error) {
-	all, err := clusters(ctx, v.reader())
-	if err != nil {
-		return nil, err
-	}
-	shown := clustersList{States: statesOf(all), Sets: setsOf(all), Name: v.query("name")}
-	matching := slices.DeleteFunc(all, func(each item) bool {
-		return !strings.Contains(each.Name, shown.Name) || v.query("set") != "" && each.Set != v.query("set") ||
-			v.query("state") != "" && each.State != v.query("state")
-	})
-	from := v.number("from", len(matching), 0)
-	shown.Clusters = matching[from:min(from+rowsShown, len(matching))]
-	if shown.More = len(matching) - from - len(shown.Clusters); shown.More > 0 {
-		shown.Next = v.with("from", itoa(from+rowsShown))
-	}
-	made := &page{Title: "Clusters", Section: "Clusters", JSON: shown, Commands: []string{"kubectl get managedclusters", "placement sets"}}
-	made.add("clusters", "clusters", shown)
-	return made, nil
-}
 
 // clusterVerdict is what a Placement does with a cluster.
 type clusterVerdict struct {
@@ -80,6 +46,8 @@ type clusterReport struct {
 	Taints     []string           `json:"taints,omitempty"`
 	Claims     map[string]string  `json:"claims,omitempty"`
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Sets are those in which the cluster is.
+	Sets []string `json:"sets,omitempty"`
 	// Placements are those that select the cluster, or in whose scope it is. Elsewhere counts the others, and Unevaluated those for which there was
 	// no time.
 	Placements  []clusterVerdict `json:"placements"`
@@ -95,19 +63,56 @@ type clusterReport struct {
 	// Unread says what is missing because the caller may not read it.
 	Unread []string `json:"unread,omitempty"`
 
-	tone      document.Tone
-	document  document.Document
-	changes   []string
+	head      head
 	delivered deliveries
 }
 
 // The methods give templates what the JSON does not have.
 
-// Tone is that of the state.
-func (c *clusterReport) Tone() document.Tone { return c.tone }
+// Lead is the head of the page.
+func (c *clusterReport) Lead() head { return c.head }
 
-// Document is the result of the what-if.
-func (c *clusterReport) Document() document.Document { return c.document }
+// Told are the conditions with their meaning.
+func (c *clusterReport) Told() []condition {
+	told := make([]condition, 0, len(c.Conditions))
+	for _, each := range c.Conditions {
+		tone := document.Plain
+		switch {
+		case each.Type == clusterv1.ManagedClusterConditionAvailable && each.Status == metav1.ConditionFalse:
+			tone = document.Bad
+		case each.Status == metav1.ConditionTrue:
+			tone = document.Good
+		case each.Type == clusterv1.ManagedClusterConditionAvailable:
+			tone = document.Fair
+		}
+		told = append(told, condition{Condition: each, Tone: tone})
+	}
+	return told
+}
+
+// placementsPaged are the Placements of a page of their table.
+type placementsPaged struct {
+	Rows                   []clusterVerdict
+	First, To, Of          int
+	Previous, Next         string
+	Elsewhere, Unevaluated int
+}
+
+// paged returns the Placements of the page of the table that the URL asks for.
+func (c *clusterReport) paged(v *visit) placementsPaged {
+	from := v.number("from", max(0, len(c.Placements)-1), 0)
+	to := min(from+lists.RowsShown, len(c.Placements))
+	shown := placementsPaged{
+		Rows: c.Placements[from:to], First: from + 1, To: to, Of: len(c.Placements), Elsewhere: c.Elsewhere, Unevaluated: c.Unevaluated,
+	}
+	if to < len(c.Placements) {
+		shown.Next = v.with("from", itoa(to)) + "#wants"
+	}
+	if from > 0 {
+		shown.Previous = v.with("from", itoa(max(0, from-lists.RowsShown))) + "#wants"
+	}
+	return shown
+}
 
 // Shown are the first of the delivered objects.
 func (c *clusterReport) Shown() []item { return c.Objects[:min(len(c.Objects), rowsShown)] }
@@ -118,9 +123,6 @@ func (c *clusterReport) ObjectsMore() int { return len(c.Objects) - len(c.Shown(
 // Deliveries says whether these are all.
 func (c *clusterReport) Deliveries() deliveries { return c.delivered }
 
-// Changes are those of the what-if.
-func (c *clusterReport) Changes() string { return strings.Join(c.changes, ", ") }
-
 // clusterPage shows all that concerns a cluster. The caller may get the cluster, and read what placements are decided by.
 func clusterPage(ctx context.Context, v *visit) (*page, error) {
 	name := v.request.PathValue("name")
@@ -129,6 +131,11 @@ func clusterPage(ctx context.Context, v *visit) (*page, error) {
 		return nil, err //nolint:wrapcheck // The status code of the response depends on its type.
 	}
 	shown := newClusterReport(cluster)
+	sets, err := v.readSets(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	shown.lead(cluster, sets.of(cluster.Labels))
 	state, err := v.state(ctx)
 	if err != nil {
 		return nil, err
@@ -140,22 +147,21 @@ func clusterPage(ctx context.Context, v *visit) (*page, error) {
 	if err := shown.request(ctx, v); err != nil {
 		return nil, err
 	}
-	changes, err := changesOf(v, name)
-	if err != nil {
-		return nil, err
-	}
-	if len(changes) > 0 {
-		if err := shown.simulate(ctx, v, state, changes); err != nil {
+	form := whatIfForm(v, name)
+	if len(form.changes) > 0 && !form.mistaken() {
+		if err := shown.simulate(ctx, v, state, form); err != nil {
 			return nil, err
 		}
 	}
+	shown.blame(form)
 	made := &page{
-		Title: name, Section: "Clusters", JSON: shown, Static: len(changes) > 0,
+		Title: name, Section: clustersSection, JSON: shown, Static: form.asked(), Code: form.code(),
+		Crumbs:   []crumb{{Text: clustersSection, Link: link([]string{"clusters"})}},
 		Commands: []string{"kubectl get managedcluster " + name + " -o yaml", "placement simulate --drain " + name},
 	}
 	made.add("cluster", "cluster", shown)
-	made.add("whatif", "whatif", shown)
-	made.add("wants", "wants", shown)
+	made.add("whatif", "whatif", form)
+	made.add("wants", "wants", shown.paged(v))
 	made.add("carries", "carries", shown)
 	return made, nil
 }
@@ -163,8 +169,12 @@ func clusterPage(ctx context.Context, v *visit) (*page, error) {
 func newClusterReport(cluster *clusterv1.ManagedCluster) *clusterReport {
 	known := clusterItem(cluster)
 	shown := &clusterReport{
-		Name: cluster.Name, State: known.State, Message: known.Message, tone: known.Tone, Labels: cluster.Labels,
+		Name: cluster.Name, State: known.State, Message: known.Message, Labels: cluster.Labels, Claims: known.Claims,
 		Conditions: cluster.Status.Conditions, Placements: []clusterVerdict{},
+		head: head{State: known.State, Tone: known.Tone, Text: known.Message},
+	}
+	if !known.Since.IsZero() {
+		shown.head.add(fact{Label: "Since", Time: known.Since})
 	}
 	for _, taint := range cluster.Spec.Taints {
 		text := taint.Key
@@ -173,13 +183,46 @@ func newClusterReport(cluster *clusterv1.ManagedCluster) *clusterReport {
 		}
 		shown.Taints = append(shown.Taints, text+":"+string(taint.Effect))
 	}
-	if len(cluster.Status.ClusterClaims) > 0 {
-		shown.Claims = map[string]string{}
-	}
-	for _, claim := range cluster.Status.ClusterClaims {
-		shown.Claims[claim.Name] = claim.Value
-	}
 	return shown
+}
+
+// lead adds the fields of the head.
+func (c *clusterReport) lead(cluster *clusterv1.ManagedCluster, sets []string) {
+	c.Sets = sets
+	taints := make([]chip, 0, len(c.Taints))
+	for _, taint := range c.Taints {
+		taints = append(taints, chip{Text: taint, Tone: document.Fair})
+	}
+	none := func(chips []chip) string {
+		if len(chips) == 0 {
+			return "none"
+		}
+		return ""
+	}
+	for _, each := range []struct {
+		label string
+		chips []chip
+	}{{"Sets", setChips(sets)}, {"Taints", taints}} {
+		c.head.add(fact{Label: each.label, Chips: each.chips, Text: none(each.chips)})
+	}
+	c.head.add(fact{Label: "Created", Time: cluster.CreationTimestamp.Time})
+	accepted := "yes"
+	if !cluster.Spec.HubAcceptsClient {
+		accepted = "no: spec.hubAcceptsClient is false"
+	}
+	c.head.add(fact{Label: "Accepted", Text: accepted})
+	c.head.add(fact{Label: "Owner", Text: ownerOf(cluster)})
+	c.head.add(fact{Label: "Labels", Chips: chipsOf(cluster.Labels), Text: none(chipsOf(cluster.Labels))})
+	c.head.add(fact{Label: "Claims", Chips: chipsOf(c.Claims)})
+}
+
+// blame has the JSON say what is wrong with the fields of a what-if.
+func (c *clusterReport) blame(form *whatIfPart) {
+	for _, field := range form.Fields {
+		if field.Problem != "" {
+			c.Problem = field.Name + ": " + field.Problem
+		}
+	}
 }
 
 // state reads what decides about the Placements of the namespaces of the page, with the delivered objects where there is something to compare.
@@ -265,57 +308,4 @@ func (c *clusterReport) request(ctx context.Context, v *visit) error {
 	}
 	c.Requests = granted
 	return err
-}
-
-// changesOf returns the changes of the cluster that the URL asks about.
-func changesOf(v *visit, cluster string) ([]whatif.Change, error) {
-	var changes []whatif.Change
-	if v.query("drain") != "" {
-		changes = append(changes, whatif.Drain{Cluster: cluster})
-	}
-	for _, each := range []struct {
-		parameter string
-		parse     func(string) (whatif.Change, error)
-	}{{"label", whatif.ParseLabel}, {"taint", whatif.ParseTaint}, {"claim", whatif.ParseClaim}} {
-		text := strings.TrimSpace(v.query(each.parameter))
-		if text == "" {
-			continue
-		}
-		change, err := each.parse(cluster + ":" + text)
-		if err != nil {
-			return nil, refuse(http.StatusBadRequest, "%s: %q %s, without the name of the cluster", each.parameter, text, err)
-		}
-		changes = append(changes, change)
-	}
-	return changes, nil
-}
-
-// simulate adds what changes of the cluster would do to placements and to delivered objects.
-func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.State, changes []whatif.Change) error {
-	ctx, cancel := context.WithTimeout(ctx, whatIfTimeout)
-	defer cancel()
-	settings := v.hub.Settings()
-	for _, change := range changes {
-		c.changes = append(c.changes, change.String())
-	}
-	if err := hubstate.AddFederated(ctx, v.reader(), state, v.namespace(), settings.Delivered); err != nil && !apierrors.IsForbidden(err) {
-		return err
-	}
-	state.Federated.Limit = settings.Limit
-	state.Done = ctx.Done()
-	after, err := whatif.Apply(state, v.now, changes...)
-	if err != nil {
-		c.Problem = err.Error()
-		return nil
-	}
-	result := explain.NewWhatIf(state, after, nil, v.now).WithObjects(state, after, func(key inventory.Key) bool {
-		return v.namespace() == "" || key.Namespace == v.namespace()
-	}, v.now)
-	if ctx.Err() != nil {
-		c.Problem = fmt.Sprintf("the what-if took longer than %s; choose a namespace, or use placement simulate", whatIfTimeout)
-		return nil
-	}
-	result.Changes = c.changes
-	c.WhatIf, c.document = &result, result.Document(document.Options{})
-	return nil
 }

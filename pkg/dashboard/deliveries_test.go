@@ -93,8 +93,12 @@ func TestDeliveriesToACluster(t *testing.T) {
 				"ConfigMap bad on eu1", "NotApplied", "said by the agent", "ConfigMap good on eu1", "Available", "ConfigMap new on eu1", "Delivered",
 			},
 		},
-		{path: "/", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new", "ManifestWorks"}},
-		{path: "/objects", want: []string{"ConfigMap bad on eu1", "said by the agent"}, not: []string{"ConfigMap good", "ConfigMap new"}},
+		{
+			path: "/", want: []string{"1 ConfigMap", "team-a/bad", "on eu1: said by the agent"},
+			not: []string{"team-a/good", "team-a/new", "ManifestWorks"},
+		},
+		{path: "/objects", want: []string{"team-a/bad", "on eu1: said by the agent", "1 failed", "team-a/good", "team-a/new", "1–3 of 3 delivered"}},
+		{path: "/objects?state=NotApplied", want: []string{"team-a/bad", "the filters hide 2 more"}, not: []string{"team-a/good", "team-a/new"}},
 	} {
 		response := as(t, pages, "jane", http.MethodGet, tc.path, "")
 		if response.Code != http.StatusOK {
@@ -132,8 +136,8 @@ func TestCellsOfDeliveredObjects(t *testing.T) {
 	if want := (matrixCell{State: fails, Text: "held 2", Clause: "would leave: is us; stays until it is released"}); held != want {
 		t.Errorf("got %v, want %v", held, want)
 	}
-	link := `<a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`
-	if text := string(renderCells([]matrixCell{want})); !strings.Contains(text, link) {
+	link := `<td class="none" data-label="eu1"> <a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`
+	if text := string(renderCells([]matrixCell{want}, []string{"eu1"})); !strings.Contains(text, link) {
 		t.Errorf("%s is not in %s", link, text)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -47,9 +49,26 @@ type testHub struct {
 	err error
 }
 
-func newTestHub(objects ...client.Object) *testHub {
+func newTestHub(objects ...client.Object) *testHub { return newTestHubWithout("", objects...) }
+
+// newTestHubWithout returns a testHub whose API server does not serve the kinds of a group.
+func newTestHubWithout(group string, objects ...client.Object) *testHub {
+	known := scheme.New()
+	served := meta.NewDefaultRESTMapper(nil)
+	for kind := range known.AllKnownTypes() {
+		if kind.Group != group || group == "" {
+			served.Add(kind, meta.RESTScopeNamespace)
+		}
+	}
+	named := func(object client.Object) []string {
+		if event, is := object.(*corev1.Event); is {
+			return []string{event.InvolvedObject.Name}
+		}
+		return nil
+	}
 	return &testHub{
-		Client:  fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build(),
+		Client: fake.NewClientBuilder().WithScheme(known).WithRESTMapper(served).WithObjects(objects...).
+			WithIndex(&corev1.Event{}, "involvedObject.name", named).Build(),
 		refused: map[string]bool{}, changes: make(chan struct{}, 1),
 	}
 }

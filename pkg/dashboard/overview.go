@@ -11,53 +11,47 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 )
 
 const (
-	// rowsShown bounds the rows of a table, and attentionShown the objects that need attention.
+	// rowsShown bounds the rows of a table, attentionShown the objects that need attention, and setsShown the sets of the overview.
 	rowsShown      = 200
 	attentionShown = 100
+	setsShown      = 25
 	// found bounds the names of a search.
 	found = 50
 )
 
-// stateCount counts the items of a state.
-type stateCount struct {
-	State string        `json:"state"`
-	Tone  document.Tone `json:"-"`
-	Count int           `json:"count"`
-	// Of is the number of all items.
-	Of int `json:"-"`
-}
-
-// setCount counts the clusters of a set.
-type setCount struct {
-	Set       string `json:"set"`
-	Clusters  int    `json:"clusters"`
-	Available int    `json:"available"`
-}
-
 // overviewPage is the JSON of the overview.
 type overviewPage struct {
-	Namespace  string       `json:"namespace,omitempty"`
-	Attention  []item       `json:"attention"`
-	Placements []stateCount `json:"placements"`
-	Clusters   []stateCount `json:"clusters"`
-	Sets       []setCount   `json:"sets"`
-	Requests   []stateCount `json:"requests"`
-	// Names are the Placements of the page, and More counts the others.
-	Names []item `json:"names"`
-	More  int    `json:"more,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	// Causes say why objects need attention, one for all that have it in common. CausesMore counts those for which there is no room.
+	Causes     []sharedCause `json:"causes"`
+	CausesMore int           `json:"causesMore,omitempty"`
+	// Attention are the first of these objects, and AttentionMore counts the others.
+	Attention     []item        `json:"attention"`
+	AttentionMore int           `json:"attentionMore,omitempty"`
+	Placements    []lists.Count `json:"placements"`
+	Clusters      []lists.Count `json:"clusters"`
+	Sets          []clusterSet  `json:"sets"`
+	Requests      []lists.Count `json:"requests"`
 	// Unread says what is missing because the caller may not read it.
 	Unread []string `json:"unread,omitempty"`
-	// AttentionMore counts what needs attention and is not listed.
-	AttentionMore int `json:"attentionMore,omitempty"`
-	// Deliveries has the failed ones, which are in Attention.
+	// Deliveries has the failed ones, which are in Causes.
 	Deliveries deliveries `json:"-"`
-	// Next is the URL of the next Placements; empty if there are none.
-	Next string `json:"-"`
+
+	everywhere bool
 }
+
+// Shown are the first sets, and SetsMore counts the others.
+func (o *overviewPage) Shown() []clusterSet { return o.Sets[:min(len(o.Sets), setsShown)] }
+
+// BindingsRead says that the caller may list the bindings of all namespaces.
+func (o *overviewPage) BindingsRead() bool { return o.everywhere && !slices.Contains(o.Unread, bindingsResource) }
+
+// SetsMore counts the sets that are not among those of Shown.
+func (o *overviewPage) SetsMore() int { return len(o.Sets) - len(o.Shown()) }
 
 // overview shows what there is, and what needs attention.
 func overview(ctx context.Context, v *visit) (*page, error) {
@@ -65,15 +59,19 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, shown := v.reader(), overviewPage{Namespace: v.namespace()}
+	reader, shown := v.reader(), &overviewPage{Namespace: v.namespace()}
 	listed, err := placements(ctx, reader, namespaces)
 	if err != nil && (shown.Namespace == "" || !apierrors.IsForbidden(err)) {
 		return nil, err
 	}
 	shown.unread("placements", err)
-	seen, err := clusters(ctx, reader)
+	sets, err := v.readSets(ctx, namespaces)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := clusters(ctx, reader, sets)
 	// A user who may read nothing gets a page without an event stream.
-	nothing := len(namespaces) == 0 && apierrors.IsForbidden(err)
+	nothing, unseen := len(namespaces) == 0 && apierrors.IsForbidden(err), err
 	if err := shown.tolerate("managedclusters", err); err != nil {
 		return nil, err
 	}
@@ -86,14 +84,21 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	failed := delivered.failures()
-	shown.Deliveries = failed
-
-	shown.Placements, shown.Clusters, shown.Requests, shown.Sets = statesOf(listed), statesOf(seen), statesOf(asked), setsOf(seen)
-	shown.attend(slices.Concat(listed, failed.Items, asked, seen))
-	shown.page(v, listed)
+	shown.Deliveries, shown.Sets, shown.everywhere = failed, sets.sets, v.everywhere
+	if unseen == nil {
+		shown.Sets = sets.count(seen)
+	}
+	if shown.Namespace != "" {
+		shown.Sets = slices.DeleteFunc(slices.Clone(shown.Sets), func(set clusterSet) bool {
+			return !slices.Contains(set.Namespaces, shown.Namespace)
+		})
+	}
+	shown.Unread = append(shown.Unread, sets.Unread...)
+	shown.count(listed, seen, asked)
+	shown.attend(slices.Concat(listed, failed.objects, asked, seen))
 	made := &page{
 		Title: overviewSection, Section: overviewSection, JSON: shown, Static: nothing,
-		Commands: []string{"placement explain --all -A", "kubectl get placements -A"},
+		Commands: []string{"placement explain --all -A", "kubectl get placements -A", "placement sets -A"},
 	}
 	if shown.Namespace != "" {
 		made.Commands = []string{"placement explain --all -n " + shown.Namespace, "kubectl get placements -n " + shown.Namespace}
@@ -101,7 +106,7 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	made.add("namespace", "namespace", map[string]string{"Namespace": shown.Namespace, "Action": "/"})
 	made.add("counts", "counts", shown)
 	made.add("attention", "attention", shown)
-	made.add("placements", "placements", shown)
+	made.add("sets", "sets", shown)
 	return made, nil
 }
 
@@ -120,67 +125,34 @@ func (o *overviewPage) unread(what string, err error) {
 	}
 }
 
-// attend lists the items that need attention, the worst first.
+// count counts objects by state. Each state leads to its list.
+func (o *overviewPage) count(listed, seen, asked []item) {
+	o.Placements, o.Clusters, o.Requests = lists.CountStates(listed), lists.CountStates(seen), lists.CountStates(asked)
+	for _, each := range []struct {
+		path   string
+		states []lists.Count
+	}{{"placements", o.Placements}, {"clusters", o.Clusters}, {"requests", o.Requests}} {
+		namespace := o.Namespace
+		if each.path == "clusters" {
+			namespace = ""
+		}
+		for i := range each.states {
+			each.states[i].Link = link([]string{each.path}, lists.ByNamespace, namespace, lists.ByState, each.states[i].State)
+		}
+	}
+}
+
+// attend lists the items that need attention, the worst first, and their causes.
 func (o *overviewPage) attend(items []item) {
-	o.Attention = slices.DeleteFunc(items, func(each item) bool { return !each.needsAttention() })
-	slices.SortStableFunc(o.Attention, func(a, b item) int { return cmp.Compare(severity(a.Tone), severity(b.Tone)) })
+	o.Causes = causesIn(items, o.Namespace)
+	if len(o.Causes) > causesShown {
+		o.CausesMore, o.Causes = len(o.Causes)-causesShown, o.Causes[:causesShown]
+	}
+	o.Attention = slices.DeleteFunc(items, func(each item) bool { return !each.NeedsAttention() })
+	slices.SortStableFunc(o.Attention, func(a, b item) int { return cmp.Compare(lists.Severity(a.Tone), lists.Severity(b.Tone)) })
 	if len(o.Attention) > attentionShown {
 		o.AttentionMore, o.Attention = len(o.Attention)-attentionShown, o.Attention[:attentionShown]
 	}
-}
-
-func severity(tone document.Tone) int {
-	switch tone {
-	case document.Bad:
-		return 0
-	case document.Fair:
-		return 1
-	default:
-		return 2
-	}
-}
-
-// page selects the Placements of the page.
-func (o *overviewPage) page(v *visit, listed []item) {
-	if state := v.query("state"); state != "" {
-		listed = slices.DeleteFunc(slices.Clone(listed), func(each item) bool { return each.State != state })
-	}
-	from := v.number("from", len(listed), 0)
-	o.Names = listed[from:min(from+rowsShown, len(listed))]
-	if o.More = len(listed) - from - len(o.Names); o.More > 0 {
-		o.Next = v.with("from", itoa(from+rowsShown))
-	}
-}
-
-// statesOf counts items by state, the largest count first.
-func statesOf(items []item) []stateCount {
-	counts := []stateCount{}
-	for _, each := range items {
-		at := slices.IndexFunc(counts, func(count stateCount) bool { return count.State == each.State })
-		if at < 0 {
-			counts = append(counts, stateCount{State: each.State, Tone: each.Tone, Of: len(items)})
-			at = len(counts) - 1
-		}
-		counts[at].Count++
-	}
-	slices.SortFunc(counts, func(a, b stateCount) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.State, b.State)) })
-	return counts
-}
-
-// setsOf counts clusters by their set.
-func setsOf(items []item) []setCount {
-	counts := []setCount{}
-	for _, each := range items {
-		at, known := slices.BinarySearchFunc(counts, each.Set, func(count setCount, set string) int { return cmp.Compare(count.Set, set) })
-		if !known {
-			counts = slices.Insert(counts, at, setCount{Set: each.Set})
-		}
-		counts[at].Clusters++
-		if each.State == clusterAvailable {
-			counts[at].Available++
-		}
-	}
-	return counts
 }
 
 // searchPage is the JSON of a search.
@@ -202,7 +174,7 @@ func search(ctx context.Context, v *visit) (*page, error) {
 		}
 		for _, list := range []func() ([]item, error){
 			func() ([]item, error) { return placements(ctx, v.reader(), namespaces) },
-			func() ([]item, error) { return clusters(ctx, v.reader()) },
+			func() ([]item, error) { return clusters(ctx, v.reader(), &setIndex{}) },
 			func() ([]item, error) { return requestItems(ctx, v.reader(), namespaces) },
 		} {
 			items, err := list()

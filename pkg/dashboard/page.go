@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -32,6 +33,8 @@ type visit struct {
 	caller  user.Info
 	request *http.Request
 	now     time.Time
+	// everywhere says that the namespaces of the page are all that it is about, and not those that the caller may read; namespacesShown sets it.
+	everywhere bool
 }
 
 func (v *visit) query(name string) string { return v.request.URL.Query().Get(name) }
@@ -45,6 +48,8 @@ func (v *visit) reader() client.Client { return v.hub.Reader(v.caller) }
 type page struct {
 	// Title names the page, and Section the part of the navigation to which it belongs.
 	Title, Section string
+	// Crumbs are the pages above it, the uppermost first.
+	Crumbs []crumb
 	// Commands print the same.
 	Commands []string
 	// Fragments are the parts of the page that change by themselves.
@@ -74,6 +79,17 @@ func (p *page) add(id, template string, data any) {
 	p.Fragments = append(p.Fragments, fragment{ID: id, Template: template, Data: data})
 }
 
+// crumbsOf returns the list of a section, and that of a namespace.
+func crumbsOf(section, path, namespace string) []crumb {
+	return []crumb{{Text: section, Link: link([]string{path})}, {Text: namespace, Link: link([]string{path}, lists.ByNamespace, namespace)}}
+}
+
+// addList adds a list and the form that filters it, which stays as it is while the list changes.
+func (p *page) addList(shown *lists.List) {
+	p.add("filters", "filters", shown)
+	p.add("list", "list", shown)
+}
+
 // view makes a page.
 type view func(ctx context.Context, v *visit) (*page, error)
 
@@ -84,11 +100,6 @@ type problem struct {
 }
 
 func (p *problem) Error() string { return p.text }
-
-// redirect is an error that leads to another page.
-type redirect struct{ to string }
-
-func (r *redirect) Error() string { return "the page is at " + r.to }
 
 func refuse(code int, format string, arguments ...any) error {
 	return &problem{code: code, text: fmt.Sprintf(format, arguments...)}

@@ -28,9 +28,6 @@ import (
 // allRows is the value of the parameter rows that lists all clusters.
 const allRows = "all"
 
-// runbookDirectory has a page for each condition; the alerts link to it too.
-const runbookDirectory = "https://github.com/placement-hub/placement-hub/blob/main/docs/runbooks/"
-
 // condition is a condition of a Placement for the page.
 type condition struct {
 	metav1.Condition
@@ -49,6 +46,8 @@ type cause struct {
 
 // summary is the head of the page of a Placement.
 type summary struct {
+	// Lead has the state, and Head what the explanation says besides.
+	Lead       head
 	Head       document.Section
 	Conditions []condition
 	Causes     []cause
@@ -133,20 +132,22 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	made := &page{
-		Title: asked.argument(), Section: overviewSection, JSON: found, Commands: asked.commands(), Watched: true,
+		Title: asked.argument(), Section: placementsSection, JSON: found, Commands: asked.commands(), Watched: true,
+		Crumbs:    crumbsOf(placementsSection, "placements", asked.namespace),
 		Placement: inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name),
 	}
 	if explanation.ChangesAt != nil {
 		made.Until = explanation.ChangesAt.Time
 	}
-	made.add("summary", "summary", summaryOf(v, &explanation.Report))
+	object := asked.read(ctx, v)
+	made.add("summary", "summary", summaryOf(ctx, v, &explanation.Report, asked, object))
 	made.add("matrix", "matrix", rows.matrix(v, explanation))
 	detail, err := clusterDetail(ctx, v, asked)
 	if err != nil {
 		return nil, err
 	}
 	made.add("detail", "detail", detail)
-	made.add("edit", "edit", editorOf(ctx, v, asked))
+	made.add("edit", "edit", editorOf(asked, object))
 	if detail.Cluster != "" {
 		made.Commands = append(made.Commands, "placement explain "+asked.argument()+" --cluster "+detail.Cluster)
 	}
@@ -162,19 +163,20 @@ func explanationIn(found document.Source) (*counterfactual.Explanation, error) {
 	return &explanations.Placements[0], nil
 }
 
-func summaryOf(v *visit, report *explain.Report) summary {
+func summaryOf(ctx context.Context, v *visit, report *explain.Report, asked named, object *unstructured.Unstructured) summary {
 	// The conditions and the causes have parts of their own.
-	head := *report
-	head.Conditions = nil
-	shown := summary{Head: head.Head(document.Options{}), OutOfScope: report.OutOfScope, Reason: report.OutOfScopeReason}
-	shown.Head.Title = ""
-	for _, each := range report.Conditions {
-		tone := document.Good
-		if explain.IsNotable(each) {
-			tone = document.Bad
-		}
-		shown.Conditions = append(shown.Conditions, condition{Condition: each, Tone: tone, Runbook: runbookDirectory + each.Type + ".md"})
+	text := *report
+	text.Conditions = nil
+	shown := summary{
+		Head: text.Head(document.Options{}), OutOfScope: report.OutOfScope, Reason: report.OutOfScopeReason,
+		Conditions: conditionsOf(v, report.Conditions),
 	}
+	if object == nil {
+		shown.Lead = headOf(ctx, v, report, asked, nil)
+	} else {
+		shown.Lead = headOf(ctx, v, report, asked, object)
+	}
+	shown.Head.Title = ""
 	of := 0
 	for _, each := range report.Causes {
 		of = max(of, each.Clusters)
@@ -237,12 +239,20 @@ type editor struct {
 	Action   string
 }
 
-// editorOf returns the form with the Placement as it is; empty if the caller may not get it.
-func editorOf(ctx context.Context, v *visit, asked named) editor {
+// read returns the Placement; nil if the caller may not get it, for whom the page is shown without what it says.
+func (n named) read(ctx context.Context, v *visit) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(asked.adapter.Kind())
-	if err := v.reader().Get(ctx, client.ObjectKey{Namespace: asked.namespace, Name: asked.name}, object); err != nil {
-		return editor{} // The page is shown without the form.
+	object.SetGroupVersionKind(n.adapter.Kind())
+	if err := v.reader().Get(ctx, client.ObjectKey{Namespace: n.namespace, Name: n.name}, object); err != nil {
+		return nil
+	}
+	return object
+}
+
+// editorOf returns the form with the Placement as it is; empty if the caller may not get it.
+func editorOf(asked named, object *unstructured.Unstructured) editor {
+	if object == nil {
+		return editor{}
 	}
 	annotations := object.GetAnnotations()
 	delete(annotations, corev1.LastAppliedConfigAnnotation)
@@ -291,7 +301,10 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	defer cancel()
 	question := asked.question(endpoint.CommandDiff)
 	question.Manifests = manifest
-	made := &page{Title: "Preview of " + asked.argument(), Section: overviewSection, Commands: []string{"placement diff -f FILE"}}
+	made := &page{
+		Title: "Preview of " + asked.argument(), Section: placementsSection, Commands: []string{"placement diff -f FILE"},
+		Crumbs: append(crumbsOf(placementsSection, "placements", asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
+	}
 	edited := editor{Manifest: manifest, Action: asked.path("preview")}
 	if len(manifest) > maxEchoBytes {
 		edited.Manifest = "# The Placement is too large to be shown again: go back to edit it.\n"

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -26,7 +27,8 @@ var assetFiles embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"link": link, "tone": toneClass, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent,
 	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
-	"slice2": func(a, b string) []string { return []string{a, b} },
+	"slice2": func(a, b string) []string { return []string{a, b} }, "rfc3339": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
+	"minute": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },
 }).ParseFS(templateFiles, "templates/*.html"))
 
 // assets serves the style sheet, the script and the icon. Browsers ask again after a minute, so that an upgraded hub has its own script soon.
@@ -46,7 +48,7 @@ func render(name string, data any) ([]byte, error) {
 	if err := templates.ExecuteTemplate(&text, name, data); err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", name, err)
 	}
-	return []byte(document.Printable(text.String())), nil
+	return []byte(isolate(document.Printable(text.String()))), nil
 }
 
 // renderedPart is a fragment for the layout.
@@ -58,6 +60,7 @@ type renderedPart struct {
 // layout is the data of the whole page.
 type layout struct {
 	Title, Section, Namespace string
+	Crumbs                    []crumb
 	Caller                    string
 	Login                     bool
 	Parts                     []renderedPart
@@ -73,19 +76,19 @@ type navigation struct {
 	Current    bool
 }
 
-// overviewSection is the section of the first page, and of Placements.
+// overviewSection is the section of the first page.
 const overviewSection = "Overview"
 
 // sections are those of the navigation.
 var sections = []struct{ name, path string }{
-	{overviewSection, "/"},
-	{"Clusters", "/clusters"}, {"Delivered objects", "/objects"}, {"Cluster requests", "/requests"}, {"Workloads", "/workloads"},
+	{overviewSection, "/"}, {placementsSection, "/placements"}, {clustersSection, "/clusters"},
+	{objectsSection, "/objects"}, {requestsSection, "/requests"}, {workloadsSection, "/workloads"},
 }
 
 // renderPage renders a whole page.
 func (s *Server) renderPage(request *http.Request, caller user.Info, made *page) ([]byte, error) {
 	data := layout{
-		Title: made.Title, Section: made.Section, Namespace: request.URL.Query().Get("namespace"), Login: s.gate.loginPage(), Commands: made.Commands,
+		Title: made.Title, Section: made.Section, Crumbs: made.Crumbs, Namespace: request.URL.Query().Get("namespace"), Login: s.gate.loginPage(), Commands: made.Commands,
 		Follows: !made.Static && made.Code == 0 && request.Method == http.MethodGet,
 	}
 	if caller != nil {
@@ -148,6 +151,8 @@ type tableCell struct {
 	document.Span
 
 	Link string
+	// Label is the title of the column, which a narrow screen shows beside each cell; empty for none.
+	Label string
 }
 
 // tableRows returns the cells of a table of a Document.
@@ -157,6 +162,9 @@ func tableRows(table *document.Table) [][]tableCell {
 		cells := make([]tableCell, 0, len(row.Cells))
 		for i, span := range row.Cells {
 			cell := tableCell{Span: span}
+			if i < len(table.Columns) {
+				cell.Label = table.Columns[i]
+			}
 			// A Cluster of openMCP has a namespace, and no page.
 			if i < len(table.Columns) && table.Columns[i] == "CLUSTER" && strings.TrimSpace(span.Text) != "" && span.Text != document.NoValue &&
 				!strings.Contains(span.Text, "/") {
@@ -171,42 +179,58 @@ func tableRows(table *document.Table) [][]tableCell {
 
 // renderRows renders the rows of a matrix, each with a line break. A template takes some 15 microseconds for a cell, and a matrix of 10,000 clusters
 // has 100,000 cells. As in a template, every text is escaped; links are paths of this server, and classes are constants.
-func renderRows(rows []matrixRow) template.HTML {
+func renderRows(shown matrix) template.HTML {
 	var text strings.Builder
-	for i := range rows {
-		row := &rows[i]
+	labels := labelsOf(shown.Columns)
+	for i := range shown.Rows {
+		row := &shown.Rows[i]
 		text.WriteString(`<tr><th scope="row"><a href="`)
 		text.WriteString(template.HTMLEscapeString(row.Link))
-		text.WriteString(`">`)
+		text.WriteString(`"><bdi>`)
 		text.WriteString(template.HTMLEscapeString(row.Cluster))
-		text.WriteString(`</a></th><td><span class="state `)
+		text.WriteString(`</bdi></a></th><td data-label="Verdict"><span class="state `)
 		text.WriteString(toneClass(row.Tone))
 		text.WriteString(`">`)
 		text.WriteString(template.HTMLEscapeString(row.Verdict))
 		text.WriteString(`</span></td>`)
-		writeCells(&text, row.Cells)
+		writeCells(&text, row.Cells, labels)
 		text.WriteString("</tr>\n")
 	}
 	return template.HTML(text.String()) //nolint:gosec // All of it is escaped above.
 }
 
-// renderCells renders cells of a matrix.
-func renderCells(cells []matrixCell) template.HTML {
+// labelsOf returns the attributes of cells with the titles of their columns.
+func labelsOf(columns []string) []string {
+	labels := make([]string, 0, len(columns))
+	for _, column := range columns {
+		labels = append(labels, ` data-label="`+template.HTMLEscapeString(column)+`"`)
+	}
+	return labels
+}
+
+// renderCells renders cells of a matrix below the titles of their columns.
+func renderCells(cells []matrixCell, columns []string) template.HTML {
 	var text strings.Builder
-	writeCells(&text, cells)
+	writeCells(&text, cells, labelsOf(columns))
 	return template.HTML(text.String()) //nolint:gosec // All of it is escaped by writeCell.
 }
 
-func writeCells(into *strings.Builder, cells []matrixCell) {
+func writeCells(into *strings.Builder, cells []matrixCell, labels []string) {
 	for i := range cells {
-		writeCell(into, &cells[i])
+		label := ""
+		if i < len(labels) {
+			label = labels[i]
+		}
+		writeCell(into, &cells[i], label)
 	}
 }
 
-func writeCell(into *strings.Builder, cell *matrixCell) {
+func writeCell(into *strings.Builder, cell *matrixCell, label string) {
 	into.WriteString(`<td class="`)
 	into.WriteString(string(cell.State))
-	into.WriteString(`">`)
+	into.WriteString(`"`)
+	into.WriteString(label)
+	into.WriteString(`>`)
 	switch cell.State {
 	case passes:
 		into.WriteString(`<b aria-hidden="true">✓</b><i>passes</i>`)

@@ -77,6 +77,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,
 		"GET /search":                        search,
+		"GET /placements":                    placementsPage,
 		"GET /placements/{namespace}/{name}": placementPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
 		"GET /clusters":                            clustersPage,
@@ -173,9 +174,6 @@ func (s *Server) answer(
 	}
 	defer done() // The turn is kept until the page may be written, so that no more pages are made than are taken.
 	made, err := s.make(ctx, caller, request, view)
-	if elsewhere := (*redirect)(nil); errors.As(err, &elsewhere) {
-		return &response{elsewhere: elsewhere.to}, leave
-	}
 	if err != nil {
 		return s.failed(ctx, caller, request, err), leave
 	}
@@ -286,8 +284,6 @@ type response struct {
 	code           int
 	kind, encoding string
 	text           []byte
-	// elsewhere is the path of the page that the browser is to open instead; empty for none.
-	elsewhere string
 }
 
 // rendered renders a page, and compresses it if the browser takes that.
@@ -319,10 +315,6 @@ func (s *Server) rendered(request *http.Request, caller user.Info, made *page) *
 
 // write writes the response.
 func (r *response) write(w http.ResponseWriter, request *http.Request) {
-	if r.elsewhere != "" {
-		http.Redirect(w, request, r.elsewhere, http.StatusSeeOther) //nolint:gosec // It is a path that link has made.
-		return
-	}
 	header := w.Header()
 	header.Set("Vary", "Accept, Accept-Encoding, Cookie, Authorization")
 	header.Set("Content-Type", r.kind)

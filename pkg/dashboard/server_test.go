@@ -106,13 +106,13 @@ func TestPlacementPage(t *testing.T) {
 			[]string{"eu1", "us1", "Predicate 1", "label region In [eu]: is us", "1–2 of 2 clusters", "placement explain team-a/web", "1 of 1"}, nil,
 		},
 		{
-			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{">us1</a>", "1–1 of 1 cluster"},
-			[]string{">eu1</a>"},
+			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{"us1</bdi></a>", "1–1 of 1 cluster"},
+			[]string{"eu1</bdi></a>"},
 		},
-		{"the clusters of a name", "/placements/team-a/web?name=EU", http.StatusOK, []string{">eu1</a>"}, []string{">us1</a>"}},
+		{"the clusters of a name", "/placements/team-a/web?name=EU", http.StatusOK, []string{"eu1</bdi></a>"}, []string{"us1</bdi></a>"}},
 		{
 			"a page of clusters", "/placements/team-a/web?rows=1&from=1", http.StatusOK, []string{"2–2 of 2 clusters", "previous"},
-			[]string{">eu1</a>"},
+			[]string{"eu1</bdi></a>"},
 		},
 		{
 			"what would select a cluster", "/placements/team-a/web?cluster=us1", http.StatusOK,
@@ -121,9 +121,24 @@ func TestPlacementPage(t *testing.T) {
 		{"no such Placement", "/placements/team-a/none", http.StatusNotFound, []string{"there is no such Placement"}, nil},
 		{"an API that does not exist", "/placements/team-a/web?api=v9", http.StatusBadRequest, []string{"v1alpha1"}, nil},
 		{"a cluster", "/clusters/us1", http.StatusOK, []string{"team-a/web", "label region In [eu]: is us", "region=us"}, nil},
-		{"a what-if", "/clusters/us1?label=region%3Deu", http.StatusOK, []string{"1 gained"}, []string{"data-follows"}},
-		{"a what-if with a mistake", "/clusters/us1?label=region", http.StatusBadRequest, []string{"label:", "without the name of the cluster"}, nil},
-		{"a what-if that is refused", "/clusters/us1?taint=a:Nonsense", http.StatusOK, []string{"problem"}, nil},
+		{
+			"a what-if", "/clusters/us1?label=region%3Deu", http.StatusOK,
+			[]string{
+				"1 placement gains 1 cluster", `href="/placements/team-a/web"`, `<td data-label="Gained"><a class="chip good" href="/clusters/us1">`,
+				`name="label" value="region=eu"`,
+			}, []string{"data-follows"},
+		},
+		{
+			"a what-if with a mistake", "/clusters/us1?label=region&taint=gpu%3Aa%3ANoSelect", http.StatusBadRequest,
+			[]string{
+				`id="label-mistake">Write it as region=eu, or region- to remove it.`, `name="label" value="region"`,
+				`name="taint" value="gpu:a:NoSelect"`, "Placements",
+			}, []string{"c7:", "taint-mistake"},
+		},
+		{
+			"a what-if that is refused", "/clusters/us1?taint=a:Nonsense", http.StatusBadRequest,
+			[]string{`id="taint-mistake">a taint has no effect`, `value="a:Nonsense"`}, []string{"label-mistake"},
+		},
 		{"no such cluster", "/clusters/none", http.StatusNotFound, []string{"correct the name"}, nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -14,9 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
@@ -27,11 +29,6 @@ import (
 // clustersAcross bounds the clusters beside each other in the table of delivered objects.
 const clustersAcross = 40
 
-// namespaceForm is the form that chooses a namespace.
-func (p *page) namespaceForm(v *visit, action string) {
-	p.add("namespace", "namespace", map[string]string{"Namespace": v.namespace(), "Action": action})
-}
-
 // delivered is the table of objects and clusters.
 type delivered struct {
 	Namespace string
@@ -39,7 +36,6 @@ type delivered struct {
 	Rows      []deliveredRow
 	// ClustersMore counts the clusters for which there is no room.
 	ClustersMore int
-	Notes        []string
 }
 
 // deliveredRow is an object.
@@ -51,20 +47,42 @@ type deliveredRow struct {
 	Cells               []matrixCell
 }
 
-// objectsPage shows the delivered objects of a namespace and their clusters.
+// objectsPage lists the delivered objects: of all namespaces as the agents have reported them, or of one with the clusters beside each other.
 func objectsPage(ctx context.Context, v *visit) (*page, error) {
-	made := &page{Title: "Delivered objects", Section: "Delivered objects", Commands: []string{"placement federated -A"}}
-	made.namespaceForm(v, "/objects")
-	if v.namespace() == "" {
-		found, err := v.deliveriesTo(ctx, metav1.NamespaceAll, metav1.NamespaceAll)
-		if err != nil && !apierrors.IsForbidden(err) {
-			return nil, err
-		}
-		failed := found.failures()
-		made.JSON = map[string]any{"failed": failed.Items}
-		made.add("choose", "choose", map[string]any{"What": "objects that are delivered to clusters", "Failed": failed})
-		return made, nil
+	made := &page{Title: objectsSection, Section: objectsSection, Commands: []string{"placement federated -A"}}
+	if v.namespace() != "" {
+		return v.objectsOf(ctx, made)
 	}
+	namespaces, err := v.namespacesShown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, refused := v.deliveriesTo(ctx, metav1.NamespaceAll, metav1.NamespaceAll)
+	shown, err := v.list(objectsList, found.objects, refused)
+	if err != nil {
+		return nil, err
+	}
+	told := listed("objects", shown)
+	told["failed"] = found.failures().Items
+	made.JSON = told
+	if apierrors.IsForbidden(refused) {
+		shown.Empty = "Which objects are delivered to all clusters is for those who may list ManifestWorks. Name a namespace to see its objects."
+	}
+	if off := v.isOff("federation", workv1.SchemeGroupVersion.WithKind("ManifestWork")); off != "" {
+		shown.Empty = off
+	}
+	made.addList(shown)
+	made.add("choose", "choose", map[string]any{
+		"Namespaces": namespaces[:min(len(namespaces), namespacesOffered)], "Everywhere": v.everywhere, "Path": "objects", "Deliveries": found,
+	})
+	return made, nil
+}
+
+// namespacesOffered bounds the namespaces among which a user may choose.
+const namespacesOffered = 50
+
+// objectsOf lists the delivered objects of the namespace of the page, with their clusters beside each other.
+func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 	kinds, err := listable(ctx, v, deliveredKinds(v))
 	if err != nil {
 		return nil, err
@@ -82,10 +100,60 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	made.JSON = found
-	if reports, is := found.(*federated.Reports); is {
-		made.add("objects", "objects", deliveredIn(v.namespace(), reports))
+	reports, is := found.(*federated.Reports)
+	if !is {
+		return made, nil
 	}
+	objects, byLink := objectItems(reports)
+	shown, err := v.list(objectsList, objects, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(objects) == 0 {
+		shown.Empty = "No object of namespace " + v.namespace() + " is delivered. The namespace takes part with the label " +
+			"federation.kubernetes.io/federated=true."
+	}
+	shown.Notes = reports.Notes
+	made.addList(shown)
+	onPage := &federated.Reports{}
+	for i := range shown.Objects {
+		onPage.Objects = append(onPage.Objects, *byLink[shown.Objects[i].Link])
+	}
+	made.add("objects", "objects", deliveredIn(v.namespace(), onPage))
 	return made, nil
+}
+
+// objectItems returns the reported objects for a list, and the reports by the links of the objects.
+func objectItems(reports *federated.Reports) (objects []item, byLink map[string]*federated.Report) {
+	byLink = make(map[string]*federated.Report, len(reports.Objects))
+	for i := range reports.Objects {
+		report := &reports.Objects[i]
+		kind := schema.GroupKind{Group: report.Group, Kind: report.Kind}.String()
+		shown := item{
+			Kind: kind, Namespace: report.Namespace, Name: report.Name, State: report.State, Tone: objectTone(report), Message: report.Message,
+			Link: link([]string{"objects", report.Namespace, kind, report.Name}),
+		}
+		for j := range report.Clusters {
+			cluster := &report.Clusters[j]
+			shown.Clusters += boolRank(!cluster.Delivered)
+			shown.Failed += boolRank(cluster.Problem == "")
+		}
+		objects, byLink[shown.Link] = append(objects, shown), report
+	}
+	lists.Sort(objects)
+	return objects, byLink
+}
+
+// objectTone is bad for an object with a problem in a cluster, and fair for one that is held or that has replicas without a place.
+func objectTone(report *federated.Report) document.Tone {
+	switch {
+	case slices.ContainsFunc(report.Clusters, func(cluster federated.Cluster) bool { return cluster.Problem != "" }):
+		return document.Bad
+	case report.State == "Held" || report.Replicas != nil && report.Replicas.Unplaced > 0:
+		return document.Fair
+	default:
+		return document.Plain
+	}
 }
 
 // deliveredKinds returns the kinds that are delivered.
@@ -116,7 +184,7 @@ func listable(ctx context.Context, v *visit, kinds []schema.GroupVersionKind) ([
 }
 
 func deliveredIn(namespace string, reports *federated.Reports) delivered {
-	shown := delivered{Namespace: namespace, Notes: reports.Notes}
+	shown := delivered{Namespace: namespace}
 	for i := range reports.Objects {
 		for _, cluster := range reports.Objects[i].Clusters {
 			if at, has := slices.BinarySearch(shown.Clusters, cluster.Name); !has {
@@ -133,9 +201,7 @@ func deliveredIn(namespace string, reports *federated.Reports) delivered {
 		row := deliveredRow{
 			Object: report.Object, State: report.State, Message: report.Message, Replicas: report.Replicas, Link: link(path),
 		}
-		if report.State == "Held" || report.Replicas != nil && report.Replicas.Unplaced > 0 {
-			row.Tone = document.Fair
-		}
+		row.Tone = objectTone(report)
 		cells := make(map[string]matrixCell, len(report.Clusters))
 		for j := range report.Clusters {
 			cell := deliveryCell(&report.Clusters[j])
@@ -218,37 +284,18 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 		question.Clusters = []string{cluster}
 		command += " --cluster " + cluster
 	}
-	made := &page{Title: kind.Kind + " " + namespace + "/" + name, Section: "Delivered objects", Commands: []string{command}}
-	return v.documentPage(ctx, made, question)
-}
-
-// requestsPage lists ClusterRequests.
-func requestsPage(ctx context.Context, v *visit) (*page, error) {
-	namespaces, err := v.namespacesShown(ctx)
-	if err != nil {
-		return nil, err
-	}
-	items, err := requestItems(ctx, v.reader(), namespaces)
-	if err != nil && !apierrors.IsForbidden(err) {
-		return nil, err
-	}
-	if apierrors.IsForbidden(err) && v.namespace() != "" {
-		return nil, err
-	}
 	made := &page{
-		Title: "Cluster requests", Section: "Cluster requests", JSON: map[string]any{"requests": items},
-		Commands: []string{"kubectl get clusterrequests -A"},
+		Title: kind.Kind + " " + namespace + "/" + name, Section: objectsSection, Commands: []string{command},
+		Crumbs: crumbsOf(objectsSection, "objects", namespace),
 	}
-	made.namespaceForm(v, "/requests")
-	made.add("requests", "list", map[string]any{"Items": items, "What": "ClusterRequests"})
-	return made, nil
+	return v.documentPage(ctx, made, question)
 }
 
 // requestPage shows what a ClusterRequest has or gets, and what each Cluster and profile lacks.
 func requestPage(ctx context.Context, v *visit) (*page, error) {
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	made := &page{
-		Title: "ClusterRequest " + namespace + "/" + name, Section: "Cluster requests",
+		Title: "ClusterRequest " + namespace + "/" + name, Section: requestsSection, Crumbs: crumbsOf(requestsSection, "requests", namespace),
 		Commands: []string{
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},
@@ -257,43 +304,6 @@ func requestPage(ctx context.Context, v *visit) (*page, error) {
 		Command: endpoint.CommandExplain, Namespace: namespace,
 		Objects: []endpoint.Object{{Group: openmcpv1alpha1.GroupVersion.Group, Kind: "ClusterRequest", Name: name}},
 	})
-}
-
-// workloadsPage lists the workloads of a namespace, as far as they may be listed, and asks for one otherwise.
-func workloadsPage(ctx context.Context, v *visit) (*page, error) {
-	made := &page{Title: "Workloads", Section: "Workloads", Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"}}
-	if kind, known := pods.FindKind(v.query("kind")); known && v.namespace() != "" && v.query("name") != "" {
-		return nil, &redirect{to: link([]string{"workloads", v.namespace(), kind.GroupKind().String(), v.query("name")})}
-	}
-	items := []item{}
-	if v.namespace() != "" {
-		for _, kind := range pods.Kinds() {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			err := v.reader().List(ctx, list, client.InNamespace(v.namespace()), client.Limit(rowsShown))
-			if err != nil && !apierrors.IsForbidden(err) {
-				return nil, err //nolint:wrapcheck // As above.
-			}
-			for i := range list.Items {
-				object := &list.Items[i]
-				if metav1.GetControllerOf(object) != nil {
-					continue // Its owner is in the list.
-				}
-				items = append(items, item{
-					Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name,
-					Link: link([]string{"workloads", object.Namespace, kind.GroupKind().String(), object.Name}),
-				})
-			}
-		}
-	}
-	sortItems(items)
-	var kinds []string
-	for _, kind := range pods.Kinds() {
-		kinds = append(kinds, kind.Kind)
-	}
-	made.JSON = map[string]any{"workloads": items}
-	made.add("workloads", "workloads", map[string]any{"Items": items, "Kinds": kinds, "Namespace": v.namespace()})
-	return made, nil
 }
 
 // workloadPage shows where the Pods of a workload may run: its policies, its class and the nodes.
@@ -305,7 +315,7 @@ func workloadPage(ctx context.Context, v *visit) (*page, error) {
 	kind := known.GroupKind()
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	made := &page{
-		Title: kind.Kind + " " + namespace + "/" + name, Section: "Workloads",
+		Title: kind.Kind + " " + namespace + "/" + name, Section: workloadsSection, Crumbs: crumbsOf(workloadsSection, "workloads", namespace),
 		Commands: []string{"placement explain " + strings.ToLower(kind.Kind) + "/" + name + " -n " + namespace},
 	}
 	return v.documentPage(ctx, made, endpoint.Question{

@@ -86,7 +86,23 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 	}{
 		{
 			reason: "the overview of a tenant", roles: fakehub.RoleView, path: "/", code: http.StatusOK,
-			want: []string{"team-a/every", "team-a/other", "managedclusters"}, not: []string{"theirs", ">hidden<", "eu1"},
+			want: []string{"managedclusters", `href="/placements?namespace=team-a"`}, not: []string{"theirs", ">hidden<", "eu1", "team-b"},
+		},
+		{
+			reason: "the list of Placements of a tenant", roles: fakehub.RoleView, path: "/placements", code: http.StatusOK,
+			want: []string{"team-a/every", "team-a/other", "of 2 Placements"}, not: []string{"theirs", ">hidden<", "eu1", "team-b"},
+		},
+		{
+			reason: "Placements of a set that is not bound", roles: fakehub.RoleView, path: "/placements?set=hidden", code: http.StatusOK,
+			want: []string{"No Placement matches"}, not: []string{"theirs", "eu1", "team-b"},
+		},
+		{
+			reason: "Placements of another namespace", roles: fakehub.RoleView, path: "/placements?namespace=team-b", code: http.StatusOK,
+			want: []string{"There are no Placements that you may read in namespace team-b"}, not: []string{"theirs", ">hidden<", "eu1"},
+		},
+		{
+			reason: "delivered objects of all namespaces", roles: fakehub.RoleView, path: "/objects", code: http.StatusOK,
+			want: []string{"Name a namespace", `href="/objects?namespace=team-a"`}, not: []string{"theirs", ">hidden<", "eu1", "team-b"},
 		},
 		{
 			reason: "a Placement, which the hub explains", roles: fakehub.RoleView, path: "/placements/team-a/every", code: http.StatusOK,

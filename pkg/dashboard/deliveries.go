@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// maxWorkPages bounds the lists of ManifestWorks that a page of the dashboard reads, of which a large fleet has very many.
+const maxWorkPages = 8
+
+// deliveries are copies of delivered objects.
+type deliveries struct {
+	// Items are what the agents have reported, the failures first, and objects the same for each object, by name.
+	Items   []item
+	objects []item
+	// Cut reports that there are more ManifestWorks than a page reads.
+	Cut bool
+}
+
+// WorksRead is the number of ManifestWorks that a page reads.
+func (deliveries) WorksRead() int { return maxWorkPages * listPage }
+
+// failures returns the copies that an agent could not apply, or that are not available.
+func (d deliveries) failures() deliveries {
+	healthy := func(each item) bool { return !each.NeedsAttention() }
+	d.Items, d.objects = slices.DeleteFunc(slices.Clone(d.Items), healthy), slices.DeleteFunc(slices.Clone(d.objects), healthy)
+	return d
+}
+
+// add adds what an agent has reported about the copy of an object on a cluster. The object has the state of the worst copy.
+func (d *deliveries) add(reported item, kind, name, cluster string, labels map[string]string) {
+	d.Items = append(d.Items, reported)
+	object := item{
+		Kind: kind, Namespace: reported.Namespace, Name: name, State: reported.State, Tone: reported.Tone, Cause: reported.Cause,
+		Link: link([]string{"objects", reported.Namespace, kind, name}), Labels: labels, Clusters: 1, Since: reported.Since,
+	}
+	if reported.NeedsAttention() {
+		object.Failed, object.Message = 1, "on "+cluster+": "+reported.Message
+	}
+	at, known := slices.BinarySearchFunc(d.objects, object, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	if !known {
+		d.objects = slices.Insert(d.objects, at, object)
+		return
+	}
+	other := d.objects[at]
+	if lists.Severity(object.Tone) >= lists.Severity(other.Tone) {
+		object, other = other, object
+	}
+	object.Clusters, object.Failed = object.Clusters+other.Clusters, object.Failed+other.Failed
+	d.objects[at] = object
+}
+
+// maxCause bounds the part of a message by which objects have a cause in common, in bytes.
+const maxCause = 160
+
+// causeOf returns the part of a message by which objects have a cause in common.
+func causeOf(message string) string {
+	if len(message) <= maxCause {
+		return message
+	}
+	end := maxCause
+	for end > 0 && !utf8.RuneStart(message[end]) {
+		end--
+	}
+	return message[:end]
+}
+
+// deliveriesTo returns the copies of delivered objects on a cluster, or on all if it is empty, of a namespace, or of all if it is empty. The
+// caller needs list on ManifestWorks there.
+func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (deliveries, error) {
+	found, list, from := deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
+	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
+		if found.Cut = pages == maxWorkPages; found.Cut {
+			break
+		}
+		err := from.List(ctx, list, client.InNamespace(cluster), client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage),
+			client.Continue(list.Continue))
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return found, nil
+		}
+		if err != nil {
+			return found, err //nolint:wrapcheck // The status code of the response depends on its type.
+		}
+		for i := range list.Items {
+			work := &list.Items[i]
+			kind, name, owned := deliveredBy(work, v.hub.Settings().Delivered)
+			if !owned || namespace != "" && name.Namespace != namespace {
+				continue
+			}
+			var labels map[string]string
+			if v.query(lists.ByLabel) != "" { // Only then it pays to read them.
+				labels = labelsIn(work)
+			}
+			found.add(deliveryItem(work, kind, name), kind, name.Name, work.Namespace, labels)
+		}
+	}
+	slices.SortFunc(found.Items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(lists.Severity(a.Tone), lists.Severity(b.Tone)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return found, nil
+}
+
+// deliveredBy returns the object that a work delivers; false if the hub has not written the work.
+func deliveredBy(work *workv1.ManifestWork, delivered []federation.FederatedKind) (kind string, name types.NamespacedName, owned bool) {
+	kind, name, valid := federation.ParseObject(work.Annotations[federation.ObjectAnnotation])
+	owned = valid && slices.ContainsFunc(delivered, func(known federation.FederatedKind) bool {
+		return known.GroupKind().String() == kind && federation.Identity{Kind: known, NamespacedName: name}.Owns(work)
+	})
+	return kind, name, owned
+}
+
+// labelsIn returns the labels of the object in a work; nil if it cannot be read.
+func labelsIn(work *workv1.ManifestWork) map[string]string {
+	var object metav1.PartialObjectMetadata
+	if len(work.Spec.Workload.Manifests) == 0 || json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &object) != nil {
+		return nil
+	}
+	return object.Labels
+}
+
+// deliveryItem returns what the agent has reported about the object of a work.
+func deliveryItem(work *workv1.ManifestWork, kind string, name types.NamespacedName) item {
+	shown := item{
+		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, State: "Delivered",
+		Link: link([]string{"objects", name.Namespace, kind, name.Name}, "cluster", work.Namespace),
+	}
+	for _, each := range []struct {
+		condition string
+		status    metav1.ConditionStatus
+		state     string
+		tone      document.Tone
+	}{
+		{workv1.WorkApplied, metav1.ConditionFalse, "NotApplied", document.Bad},
+		{workv1.WorkAvailable, metav1.ConditionFalse, "NotAvailable", document.Bad},
+		{workv1.WorkAvailable, metav1.ConditionTrue, "Available", document.Good},
+		{workv1.WorkApplied, metav1.ConditionTrue, "Applied", document.Good},
+	} {
+		condition := meta.FindStatusCondition(work.Status.Conditions, each.condition)
+		if condition != nil && condition.Status == each.status {
+			shown.State, shown.Tone = each.state, each.tone
+			shown.Since = condition.LastTransitionTime.Time
+			if shown.NeedsAttention() {
+				shown.Message, shown.Cause = condition.Message, causeOf(condition.Message)
+			}
+			break
+		}
+	}
+	return shown
+}

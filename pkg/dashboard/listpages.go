@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+)
+
+// The names of the pages with lists, which the navigation has.
+const (
+	placementsSection = "Placements"
+	clustersSection   = "Clusters"
+	objectsSection    = "Delivered objects"
+	requestsSection   = "Cluster requests"
+	workloadsSection  = "Workloads"
+)
+
+// listed is the JSON of a list: the objects of the page, and the numbers of others.
+func listed(name string, shown *lists.List) map[string]any {
+	told := map[string]any{name: shown.Objects, "states": shown.States, "total": shown.Total, "matching": shown.Matching}
+	if shown.More() > 0 {
+		told["more"], told["next"] = shown.More(), shown.Next
+	}
+	if shown.Empty != "" {
+		told["empty"] = shown.Empty
+	}
+	return told
+}
+
+// list returns a list of what was read. err is why it could not all be read; Forbidden is no error, and the list says so if it is empty.
+func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List, error) {
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, err
+	}
+	shown := lists.New(d, v.request.URL.Query(), objects)
+	if len(objects) > 0 {
+		return shown, nil
+	}
+	where := ""
+	if namespace := v.namespace(); namespace != "" {
+		where = " in namespace " + namespace
+	}
+	shown.Empty = fmt.Sprintf("There are no %s%s.", d.Many, where)
+	if apierrors.IsForbidden(err) || !v.everywhere {
+		shown.Empty = fmt.Sprintf("There are no %s that you may read%s. A RoleBinding to view in a namespace shows what is in it, and a "+
+			"ClusterRoleBinding to %s the whole fleet.", d.Many, where, hubstate.FleetViewRole)
+	}
+	return shown, nil
+}
+
+// isOff returns a sentence about a system whose kind the hub does not serve; empty if it serves the kind.
+func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
+	if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
+		return ""
+	}
+	return fmt.Sprintf("The system %s is off: the hub does not serve objects of kind %s. To turn it on, set systems.%s in the values of the chart to "+
+		"true, or add deploy/components/%s to the kustomization.", system, kind.Kind, system, system)
+}
+
+// placementsPage lists Placements.
+func placementsPage(ctx context.Context, v *visit) (*page, error) {
+	namespaces, err := v.namespacesShown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, refused := placements(ctx, v.reader(), namespaces)
+	if v.query(lists.BySet) != "" { // A Placement that names no set uses those that are bound to its namespace.
+		sets, err := v.readSets(ctx, namespaces)
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			if len(items[i].Sets) == 0 {
+				items[i].Sets = sets.bound[items[i].Namespace]
+			}
+		}
+	}
+	shown, err := v.list(placementsList, items, refused)
+	if err != nil {
+		return nil, err
+	}
+	made := &page{Title: placementsSection, Section: placementsSection, JSON: listed("placements", shown), Commands: commandsOf(v, "placements")}
+	made.addList(shown)
+	return made, nil
+}
+
+// commandsOf returns the command that lists a resource.
+func commandsOf(v *visit, resource string) []string {
+	if namespace := v.namespace(); namespace != "" {
+		return []string{"kubectl get " + resource + " -n " + namespace}
+	}
+	return []string{"kubectl get " + resource + " -A"}
+}
+
+// clustersPage lists the clusters.
+func clustersPage(ctx context.Context, v *visit) (*page, error) {
+	sets, err := v.readSets(ctx, []string{metav1.NamespaceAll})
+	if err != nil {
+		return nil, err
+	}
+	all, err := clusters(ctx, v.reader(), sets)
+	if err != nil {
+		return nil, err
+	}
+	v.everywhere = true
+	shown, err := v.list(clustersOfFleet, all, nil)
+	if err != nil {
+		return nil, err
+	}
+	told := listed("clusters", shown)
+	told["sets"] = sets.count(all)
+	made := &page{Title: clustersSection, Section: clustersSection, JSON: told, Commands: []string{"kubectl get managedclusters", "placement sets"}}
+	made.addList(shown)
+	return made, nil
+}
+
+// requestsPage lists ClusterRequests.
+func requestsPage(ctx context.Context, v *visit) (*page, error) {
+	namespaces, err := v.namespacesShown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, refused := requestItems(ctx, v.reader(), namespaces)
+	if apierrors.IsForbidden(refused) && v.namespace() != "" {
+		return nil, refused
+	}
+	shown, err := v.list(requestsList, items, refused)
+	if err != nil {
+		return nil, err
+	}
+	if off := v.isOff("clusterrequest", openmcpv1alpha1.GroupVersion.WithKind("ClusterRequest")); off != "" {
+		shown.Empty = off
+	}
+	made := &page{
+		Title: requestsSection, Section: requestsSection, JSON: listed("requests", shown), Commands: commandsOf(v, "clusterrequests"),
+	}
+	made.addList(shown)
+	return made, nil
+}
+
+// maxWorkloadPages bounds the lists of the workloads of a kind that a page reads.
+const maxWorkloadPages = 4
+
+// workloadsPage lists the workloads that no other object controls.
+func workloadsPage(ctx context.Context, v *visit) (*page, error) {
+	namespaces, err := v.namespacesShown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, refused, notes := []item{}, error(nil), []string(nil)
+	for _, kind := range pods.Kinds() {
+		cut := false
+		for _, namespace := range namespaces {
+			found, more, err := v.workloads(ctx, kind, namespace)
+			if apierrors.IsForbidden(err) {
+				refused = err
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			items, cut = append(items, found...), cut || more
+		}
+		if cut {
+			notes = append(notes, fmt.Sprintf("There are more %s than the first %d that this page reads; choose a namespace.", kind.Resource,
+				maxWorkloadPages*listPage))
+		}
+	}
+	lists.Sort(items)
+	shown, err := v.list(workloadsList, items, refused)
+	if err != nil {
+		return nil, err
+	}
+	shown.Notes = notes
+	for _, system := range []struct {
+		name string
+		kind schema.GroupVersionKind
+	}{
+		{"podscheduling", kupidv1alpha1.GroupVersion.WithKind("PodSchedulingPolicy")},
+		{"affinityclass", cozystackv1alpha1.GroupVersion.WithKind("AffinityClass")},
+	} {
+		if off := v.isOff(system.name, system.kind); off != "" {
+			shown.Notes = append(shown.Notes, off)
+		}
+	}
+	made := &page{
+		Title: workloadsSection, Section: workloadsSection, JSON: listed("workloads", shown), Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"},
+	}
+	made.addList(shown)
+	made.add("named", "named", v.namedWorkload())
+	return made, nil
+}
+
+// workloads returns the workloads of a kind in a namespace, or in all if it is empty, and whether there are more than a page reads.
+func (v *visit) workloads(ctx context.Context, kind pods.WorkloadKind, namespace string) (found []item, more bool, err error) {
+	list := &metav1.PartialObjectMetadataList{}
+	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
+		if pages == maxWorkloadPages {
+			return found, true, nil
+		}
+		next := list.Continue
+		list = &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		err := v.reader().List(ctx, list, client.InNamespace(namespace), client.Limit(listPage), client.Continue(next))
+		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+			return found, false, nil
+		}
+		if err != nil {
+			return nil, false, err //nolint:wrapcheck // The status code of the response depends on its type.
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			if metav1.GetControllerOf(object) != nil {
+				continue // Its owner is in the list.
+			}
+			found = append(found, item{
+				Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name, Labels: object.Labels,
+				Link: link([]string{"workloads", object.Namespace, kind.GroupKind().String(), object.Name}),
+			})
+		}
+	}
+	return found, false, nil
+}
+
+// namedWorkload returns the page of the workload whose namespace, kind and name the filters name, which the hub may explain to a user who may not
+// list it; empty if they name none.
+func (v *visit) namedWorkload() map[string]string {
+	kind, known := pods.FindKind(v.query(lists.ByKind))
+	if !known || v.namespace() == "" || v.query(lists.ByName) == "" {
+		return nil
+	}
+	return map[string]string{
+		"Text": kind.Kind + " " + v.namespace() + "/" + v.query(lists.ByName),
+		"Link": link([]string{"workloads", v.namespace(), kind.GroupKind().String(), v.query(lists.ByName)}),
+	}
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// largeFleet has 504 clusters without an agent, of which every second has a GPU, 92 Placements that one taint keeps from them, one that is
+// misconfigured, and sets by label and by selector.
+func largeFleet() []client.Object {
+	gpus := &clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "gpus"},
+		Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{
+			SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"gpu": "yes"}},
+		}},
+	}
+	objects := []client.Object{globalSet(), globalBinding(), gpus}
+	for i := range 504 {
+		labels := map[string]string{"gpu": []string{"yes", "no"}[i%2], "cluster.open-cluster-management.io/clusterset": "prod"}
+		objects = append(objects, &clusterv1.ManagedCluster{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("edge-%03d", i), Labels: labels},
+			Spec:       clusterv1.ManagedClusterSpec{HubAcceptsClient: true},
+		})
+	}
+	for i := range 93 {
+		condition := metav1.Condition{
+			Type: "PlacementSatisfied", Status: metav1.ConditionFalse, Reason: "NotAllDecisionsScheduled",
+			Message: fmt.Sprintf("%d cluster decisions unscheduled; 0 of 504 clusters in scope selected; not selected: taint "+
+				"unreachable:NoSelect not tolerated (504)", i+1),
+		}
+		if i == 92 {
+			condition = metav1.Condition{Type: "PlacementMisconfigured", Status: metav1.ConditionTrue, Reason: "Misconfigured", Message: "spec: bad"}
+		}
+		objects = append(objects, &clusterv1beta1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: fmt.Sprintf("svc-%02d", i), Labels: map[string]string{"app": fmt.Sprint(i % 2)}},
+			Status:     clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{condition}},
+		})
+	}
+	return objects
+}
+
+// The overview has one row for each cause, with the list behind it, and every set with its clusters and namespaces.
+func TestTheOverviewHasOneRowForEachCause(t *testing.T) {
+	pages := newPages(newTestHub(largeFleet()...))
+	text := as(t, pages, "jane", http.MethodGet, "/", "").Body.String()
+	for _, want := range []string{
+		"504 ManagedClusters", "no agent reports whether they are available", `href="/clusters?cause=NoReport&amp;state=Unknown"`, "501 more",
+		"92 Placements", "taint unreachable:NoSelect not tolerated", "1 Placement<", "spec: bad", ">team-a/svc-92<",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the overview lacks %q", want)
+		}
+	}
+	if rows := strings.Count(text, `data-label="Cause"`); rows != 3 {
+		t.Errorf("the overview has %d causes, want 3", rows)
+	}
+	var told overviewPage
+	got := as(t, pages, "jane", http.MethodGet, "/", "", "Accept", "application/json")
+	if err := json.Unmarshal(got.Body.Bytes(), &told); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		set, by   string
+		clusters  int
+		namespace []string
+	}{{"gpus", bySelector, 252, nil}, {"prod", byLabel, 504, []string{"team-a"}}} {
+		at := slices.IndexFunc(told.Sets, func(set clusterSet) bool { return set.Set == want.set })
+		if at < 0 || told.Sets[at].By != want.by || *told.Sets[at].Clusters != want.clusters || !slices.Equal(told.Sets[at].Namespaces, want.namespace) {
+			t.Errorf("%s: %+v", want.set, told.Sets)
+		}
+	}
+}
+
+// The lists behind the causes have the objects of the cause, fifty at a time, and say how many the filters hide.
+func TestListsOfALargeFleet(t *testing.T) {
+	pages := newPages(newTestHub(largeFleet()...))
+	for _, tc := range []struct {
+		path      string
+		want, not []string
+	}{
+		{"/clusters?cause=NoReport&state=Unknown", []string{"1–50 of 504 clusters", "from=50"}, []string{">edge-050<"}},
+		{"/clusters?from=500", []string{"501–504 of 504 clusters", "previous"}, []string{">next<"}},
+		{"/clusters?set=gpus", []string{"1–50 of 252 clusters; the filters hide 252 more"}, []string{">edge-001<"}},
+		{"/clusters?label=gpu%3Dno&sort=-name", []string{"1–50 of 252 clusters", ">edge-503<", `aria-sort="descending"`}, []string{">edge-502<"}},
+		{"/clusters?set=-", []string{"No cluster matches. The filters hide 504 clusters"}, nil},
+		{"/clusters?label=gpu%3D%3D%2C%3D", []string{`id="label-mistake">write key=value`, `value="gpu==,="`}, nil},
+		{"/placements?cause=taint+unreachable%3ANoSelect+not+tolerated", []string{"1–50 of 92 Placements; the filters hide 1 more"}, nil},
+		{"/placements?set=prod&state=Misconfigured", []string{"1–1 of 1 Placement", ">team-a/svc-92<", "spec: bad"}, nil},
+		{"/placements?label=app%3D1&name=svc-0", []string{"1–5 of 5 Placements"}, nil},
+		{"/placements?namespace=none", []string{"There are no Placements in namespace none."}, nil},
+		{"/requests", []string{"There are no ClusterRequests."}, nil},
+		{"/workloads", []string{"There are no workloads."}, []string{"is off"}},
+	} {
+		text := as(t, pages, "jane", http.MethodGet, tc.path, "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, text)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s has %q", tc.path, not)
+			}
+		}
+		if rows := strings.Count(text, "<tr>"); rows > 51 {
+			t.Errorf("%s has %d rows", tc.path, rows)
+		}
+	}
+}
+
+// A system that is off says so, and how to turn it on; that is another sentence than that of a user who may read nothing.
+func TestASystemThatIsOffSaysSo(t *testing.T) {
+	for group, tc := range map[string]struct{ path, want string }{
+		"cluster.openmcp.cloud":           {"/requests", "set systems.clusterrequest in the values of the chart to true"},
+		"work.open-cluster-management.io": {"/objects", "or add deploy/components/federation to the kustomization"},
+		"kupid.gardener.cloud":            {"/workloads", "The system podscheduling is off"},
+		"cozystack.io":                    {"/workloads", "The system affinityclass is off"},
+	} {
+		response := as(t, newPages(newTestHubWithout(group, world()...)), "jane", http.MethodGet, tc.path, "")
+		if text := response.Body.String(); response.Code != http.StatusOK || !strings.Contains(text, tc.want) ||
+			strings.Contains(text, "RoleBinding to view") {
+			t.Errorf("%s without %s: status %d, %s", tc.path, group, response.Code, text)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// drainField is the name of the field that drains a cluster, whose value is drainValue.
+const (
+	drainField = "drain"
+	drainValue = "true"
+)
+
+// whatIfField is a field of the form with changes of a cluster, as it was sent.
+type whatIfField struct {
+	Name, Label, Placeholder, Value string
+	// Problem says what is wrong with the value, in the words of the form; empty for nothing.
+	Problem string
+
+	parse func(string) (whatif.Change, error)
+}
+
+// whatIfPart is the part of the page of a cluster with the form and what the changes would do.
+type whatIfPart struct {
+	Drain  bool
+	Fields []whatIfField
+	// Changes describe the changes; empty for none.
+	Changes string
+	// Problem says why there is no result, and Summary counts what would differ.
+	Problem, Summary string
+	Rows             []whatIfRow
+	// RowsMore counts the rows for which there is no room, and Notes is what else the result says.
+	RowsMore int
+	Notes    []string
+	// Close is the page without changes.
+	Close string
+
+	changes []whatif.Change
+}
+
+// whatIfRow is what changes would do to a Placement or to a delivered object.
+type whatIfRow struct {
+	Kind, Name, Link string
+	Lost, Gained     []chip
+	Kept             int
+	Why              []string
+}
+
+// whatIfForm returns the form with the values of the URL.
+func whatIfForm(v *visit, cluster string) *whatIfPart {
+	form := &whatIfPart{Drain: v.query(drainField) != "", Close: v.request.URL.Path + "#whatif", Fields: []whatIfField{
+		{Name: "taint", Label: "Taint", Placeholder: "gpu=a100:NoSelect, or gpu- to remove it", parse: whatif.ParseTaint},
+		{Name: "label", Label: "Label", Placeholder: "region=eu, or region- to remove it", parse: whatif.ParseLabel},
+		{Name: "claim", Label: "Claim", Placeholder: "version=1.30, or version- to remove it", parse: whatif.ParseClaim},
+	}}
+	var described []string
+	if form.Drain {
+		form.changes = append(form.changes, whatif.Drain{Cluster: cluster})
+	}
+	for i := range form.Fields {
+		field := &form.Fields[i]
+		field.Value = strings.TrimSpace(v.query(field.Name))
+		if field.Value == "" {
+			continue
+		}
+		change, err := field.parse(cluster + ":" + field.Value)
+		if err != nil {
+			field.Problem = "Write it as " + field.Placeholder + "."
+			continue
+		}
+		form.changes = append(form.changes, change)
+	}
+	for _, change := range form.changes {
+		described = append(described, change.String())
+	}
+	form.Changes = strings.Join(described, ", ")
+	return form
+}
+
+// asked reports whether the form was sent with anything in it.
+func (f *whatIfPart) asked() bool {
+	return f.Drain || slices.ContainsFunc(f.Fields, func(field whatIfField) bool { return field.Value != "" })
+}
+
+// mistaken reports whether a field has a mistake.
+func (f *whatIfPart) mistaken() bool {
+	return slices.ContainsFunc(f.Fields, func(field whatIfField) bool { return field.Problem != "" })
+}
+
+// code returns the status code of the page: 0 unless a field has a mistake.
+func (f *whatIfPart) code() int {
+	if f.mistaken() {
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// blame finds the fields whose changes the hub refuses, and says why below them.
+func (f *whatIfPart) blame(state *explain.State, now time.Time, cluster string) {
+	for i := range f.Fields {
+		field := &f.Fields[i]
+		if field.Value == "" {
+			continue
+		}
+		change, err := field.parse(cluster + ":" + field.Value)
+		if err != nil {
+			continue
+		}
+		if _, err := whatif.Apply(state, now, change); err != nil {
+			field.Problem = strings.TrimPrefix(err.Error(), change.String()+": ")
+		}
+	}
+}
+
+// simulate adds what changes of the cluster would do to placements and to delivered objects.
+func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.State, form *whatIfPart) error {
+	ctx, cancel := context.WithTimeout(ctx, whatIfTimeout)
+	defer cancel()
+	settings := v.hub.Settings()
+	if err := hubstate.AddFederated(ctx, v.reader(), state, v.namespace(), settings.Delivered); err != nil && !apierrors.IsForbidden(err) {
+		return err
+	}
+	state.Federated.Limit = settings.Limit
+	state.Done = ctx.Done()
+	after, err := whatif.Apply(state, v.now, form.changes...)
+	if err != nil {
+		if form.blame(state, v.now, c.Name); !form.mistaken() {
+			form.Problem = err.Error()
+		}
+		c.Problem = err.Error()
+		return nil
+	}
+	result := explain.NewWhatIf(state, after, nil, v.now).WithObjects(state, after, func(key inventory.Key) bool {
+		return v.namespace() == "" || key.Namespace == v.namespace()
+	}, v.now)
+	if ctx.Err() != nil {
+		c.Problem = fmt.Sprintf("the what-if took longer than %s; choose a namespace, or use placement simulate", whatIfTimeout)
+		form.Problem = c.Problem
+		return nil
+	}
+	for _, change := range form.changes {
+		result.Changes = append(result.Changes, change.String())
+	}
+	c.WhatIf = &result
+	form.show(&result)
+	return nil
+}
+
+// show makes the table of a result.
+func (f *whatIfPart) show(result *explain.WhatIf) {
+	f.Summary = result.Summary.String()
+	for i := range result.Placements {
+		difference := &result.Placements[i]
+		row := whatIfRow{Kind: itemPlacement, Name: difference.Placement, Link: differenceLink(difference.Placement, difference.API), Kept: len(difference.Kept)}
+		for _, loss := range difference.Lost {
+			row.lose(loss.Cluster, loss.Reason, loss.Anyway)
+		}
+		for _, gain := range difference.Gained {
+			row.gain(gain.Cluster, gain.Reason, gain.Anyway)
+		}
+		for _, moved := range difference.Moved {
+			row.explain(moved.Cluster, fmt.Sprintf("moves from group %d to group %d", moved.From.Index, moved.To.Index))
+		}
+		if difference.Stalled != "" {
+			row.Why = append(row.Why, difference.Stalled)
+		}
+		if difference.ChangesAt != nil {
+			row.Why = append(row.Why, "may change by itself at "+difference.ChangesAt.UTC().Format(time.RFC3339))
+		}
+		row.Why = append(row.Why, difference.Notes...)
+		f.Rows = append(f.Rows, row)
+	}
+	for _, stalled := range result.Stalled {
+		f.Rows = append(f.Rows, whatIfRow{
+			Kind: itemPlacement, Name: document.Title(stalled.Placement, stalled.API), Link: differenceLink(stalled.Placement, stalled.API),
+			Why: []string{"the decisions stay: " + stalled.Reason},
+		})
+	}
+	for i := range result.Objects {
+		f.Rows = append(f.Rows, objectRow(&result.Objects[i]))
+	}
+	f.Notes = result.ObjectNotes
+	if len(f.Rows) > rowsShown {
+		f.RowsMore, f.Rows = len(f.Rows)-rowsShown, f.Rows[:rowsShown]
+	}
+	for i := range f.Rows {
+		f.Rows[i].bound()
+	}
+}
+
+// objectRow returns what changes would do to a delivered object.
+func objectRow(difference *federated.Difference) whatIfRow {
+	kind := schema.GroupKind{Group: difference.Group, Kind: difference.Kind}.String()
+	row := whatIfRow{
+		Kind: kind, Name: difference.Namespace + "/" + difference.Name, Kept: difference.Kept,
+		Link: link([]string{"objects", difference.Namespace, kind, difference.Name}),
+	}
+	for _, loss := range difference.Lost {
+		row.lose(loss.Cluster, loss.Reason, loss.Anyway)
+	}
+	for _, gain := range difference.Gained {
+		row.gain(gain.Cluster, gain.Reason, gain.Anyway)
+	}
+	for _, held := range difference.Held {
+		row.explain(held.Cluster, "stays: "+held.Reason)
+	}
+	if difference.RemovalHeld != "" {
+		row.Why = append(row.Why, difference.RemovalHeld)
+	}
+	row.Why = append(row.Why, difference.Notes...)
+	return row
+}
+
+func (r *whatIfRow) lose(cluster, reason string, anyway bool) {
+	r.Lost = append(r.Lost, chip{Text: cluster, Link: link([]string{"clusters", cluster}), Tone: document.Bad})
+	r.explain(cluster, dueAnyway(reason, anyway))
+}
+
+func (r *whatIfRow) gain(cluster, reason string, anyway bool) {
+	r.Gained = append(r.Gained, chip{Text: cluster, Link: link([]string{"clusters", cluster}), Tone: document.Good})
+	r.explain(cluster, dueAnyway(reason, anyway))
+}
+
+func dueAnyway(reason string, anyway bool) string {
+	if anyway {
+		return reason + document.Anyway
+	}
+	return reason
+}
+
+// explain adds why a cluster comes or goes.
+func (r *whatIfRow) explain(cluster, reason string) {
+	if reason != "" {
+		r.Why = append(r.Why, cluster+": "+reason)
+	}
+}
+
+// namedInRow bounds the clusters and the reasons of a row.
+const namedInRow = 10
+
+// bound keeps the row readable when it has hundreds of clusters.
+func (r *whatIfRow) bound() {
+	for _, chips := range []*[]chip{&r.Lost, &r.Gained} {
+		if more := moreThan(len(*chips), namedInRow); more != "" {
+			*chips = append((*chips)[:namedInRow:namedInRow], chip{Text: more})
+		}
+	}
+	if more := moreThan(len(r.Why), namedInRow); more != "" {
+		r.Why = append(r.Why[:namedInRow:namedInRow], more)
+	}
+}
+
+// differenceLink returns the URL of a Placement by its qualified name and API, which is empty for v1beta1.
+func differenceLink(placement, version string) string {
+	namespace, name, _ := strings.Cut(placement, "/")
+	return link([]string{"placements", namespace, name}, "api", version)
+}
