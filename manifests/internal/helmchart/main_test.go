@@ -118,6 +118,12 @@ func TestDocument(t *testing.T) {
 				"    {{- toYaml . | nindent 4 }}\n    {{- end }}\n  name: a\n",
 		},
 		{
+			reason: "a runbook on the dashboard of the values", condition: always,
+			object: object("Other", "", "a", map[string]any{"runbook_url": "https://example.com/docs/runbooks/HubDown.md"}),
+			want: "---\nkind: Other\nmetadata:\n  name: a\nrunbook_url: {{ with .Values.dashboard.url }}{{ trimSuffix \"/\" . }}/runbooks/HubDown" +
+				"{{ else }}https://example.com/docs/runbooks/HubDown.md{{ end }}\n",
+		},
+		{
 			reason: "a definition of a group that no other project owns", condition: ".Values.systems.toy",
 			object: object("CustomResourceDefinition", "", "a", map[string]any{"spec": map[string]any{"group": "toy.example.com"}}),
 			want: "{{- if and (.Values.systems.toy) .Values.crds.placementHub }}\n---\nkind: CustomResourceDefinition\nmetadata:\n" +

@@ -136,6 +136,8 @@ func (t template) document(object *unstructured.Unstructured) (string, error) {
 	text = strings.ReplaceAll(text, "    "+labelsMark+": \"\"\n",
 		"    {{- with .Values.monitoring.labels }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}\n")
 
+	text = runbookURL.ReplaceAllString(text, servedRunbook)
+
 	return wrap(condition, markedURL.ReplaceAllString(text, urlOfTheValues)), nil
 }
 
@@ -182,6 +184,12 @@ func markURLs(configuration *unstructured.Unstructured) error {
 
 	return nil
 }
+
+// runbookURL matches the annotation of an alert with its runbook in the repository, and servedRunbook has the one of the dashboard where a value says
+// at which URL users open that.
+var runbookURL = regexp.MustCompile(`runbook_url: (https://\S+/docs/runbooks/(\w+)\.md)`)
+
+const servedRunbook = `runbook_url: {{ with .Values.dashboard.url }}{{ trimSuffix "/" . }}/runbooks/$2{{ else }}$1{{ end }}`
 
 // fixedNamespace is a placeholder for the namespace of the manifests, which is the same in every release.
 const fixedNamespace = "fixed-namespace"
