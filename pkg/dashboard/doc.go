@@ -4,12 +4,16 @@
 // placements that want them, delivered objects, cluster requests, and workloads with their policies.
 //
 //	GET  /                                    what there is, and what needs attention
+//	GET  /placements                          the Placements
 //	GET  /placements/NAMESPACE/NAME           a Placement: clusters x stages
+//	GET  /placements/NAMESPACE/NAME/fleet     a picture of what it makes of each cluster, and the way from its namespace to them
+//	GET  /fleet                               a picture of all clusters
 //	POST /placements/NAMESPACE/NAME/preview   what an edited Placement would change
 //	GET  /clusters, /clusters/NAME            clusters; one with everything that concerns it, and what-ifs
-//	GET  /objects, /requests, /workloads      what is delivered, requested and run in a namespace, and below them the explanation of one
+//	GET  /objects, /requests, /workloads      what is delivered, requested and run, and below them the explanation of one
 //	GET  /search?q=TEXT                       names that the caller may see
 //	GET  /events?page=URL                     the parts of a page that change, as server-sent events
+//	GET  /runbooks, /runbooks/NAME            what to do about an alert or a condition, for everybody
 //	GET  /login, POST /login, POST /logout    where the caller's token is taken from a cookie
 //
 // Every page has a JSON twin (Accept: application/json), works without JavaScript, and has the commands that print the same. The package evaluates

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/runbooks"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -229,7 +230,7 @@ func ownerOf(object metav1.Object) string {
 func conditionsOf(v *visit, conditions []metav1.Condition) []condition {
 	shown := make([]condition, 0, len(conditions))
 	for _, each := range conditions {
-		told := condition{Condition: each, Tone: conditionTone(each), Runbook: "/runbooks/" + each.Type}
+		told := condition{Condition: each, Tone: conditionTone(each), Runbook: runbooks.Link(each.Type, each.Reason)}
 		if each.Type == removalbudget.RecordCondition {
 			told.Message = removalsSentence(conditions, v.now)
 		}

@@ -124,6 +124,7 @@ func clustersPage(ctx context.Context, v *visit) (*page, error) {
 	told := listed("clusters", shown)
 	told["sets"] = sets.count(all)
 	made := &page{Title: clustersSection, Section: clustersSection, JSON: told, Commands: []string{"kubectl get managedclusters", "placement sets"}}
+	made.add("fleet", "fleetlink", "/fleet")
 	made.addList(shown)
 	return made, nil
 }

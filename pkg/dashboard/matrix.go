@@ -27,6 +27,8 @@ type matrix struct {
 	Verdict, API       string
 	Previous, Next     string
 	All                string
+	// Picture is the page with the clusters as cells; empty for none.
+	Picture string
 }
 
 // First is the number of the first cluster that is shown, from 1.

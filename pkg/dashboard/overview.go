@@ -48,7 +48,9 @@ type overviewPage struct {
 func (o *overviewPage) Shown() []clusterSet { return o.Sets[:min(len(o.Sets), setsShown)] }
 
 // BindingsRead says that the caller may list the bindings of all namespaces.
-func (o *overviewPage) BindingsRead() bool { return o.everywhere && !slices.Contains(o.Unread, bindingsResource) }
+func (o *overviewPage) BindingsRead() bool {
+	return o.everywhere && !slices.Contains(o.Unread, bindingsResource)
+}
 
 // SetsMore counts the sets that are not among those of Shown.
 func (o *overviewPage) SetsMore() int { return len(o.Sets) - len(o.Shown()) }

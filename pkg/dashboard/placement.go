@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -141,7 +142,9 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	object := asked.read(ctx, v)
 	made.add("summary", "summary", summaryOf(ctx, v, &explanation.Report, asked, object))
-	made.add("matrix", "matrix", rows.matrix(v, explanation))
+	table := rows.matrix(v, explanation)
+	table.Picture = asked.path("fleet")
+	made.add("matrix", "matrix", table)
 	detail, err := clusterDetail(ctx, v, asked)
 	if err != nil {
 		return nil, err
@@ -176,7 +179,7 @@ func summaryOf(ctx context.Context, v *visit, report *explain.Report, asked name
 	} else {
 		shown.Lead = headOf(ctx, v, report, asked, object)
 	}
-	shown.Head.Title = ""
+	shown.Lead.Text = shown.Head.Headline.String()
 	of := 0
 	for _, each := range report.Causes {
 		of = max(of, each.Clusters)
@@ -381,7 +384,7 @@ func newRowFilter(v *visit) *rowFilter {
 	const most = 1 << 24
 	return &rowFilter{
 		verdict: v.query("verdict"), name: strings.ToLower(v.query("name")), from: v.number("from", most, 0),
-		count: v.number("rows", most, rowsShown),
+		count: v.number("rows", most, lists.RowsShown),
 		all:   v.query("rows") == allRows,
 	}
 }

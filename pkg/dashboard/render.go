@@ -25,7 +25,7 @@ var assetFiles embed.FS
 
 // templates are the parts of pages. html/template escapes every value for the place where it stands.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"link": link, "tone": toneClass, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent,
+	"link": link, "tone": toneClass, "verdictTone": document.VerdictTone, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent,
 	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
 	"slice2": func(a, b string) []string { return []string{a, b} }, "rfc3339": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	"minute": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },

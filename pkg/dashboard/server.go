@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/dashboard/runbooks"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 	"github.com/placement-hub/placement-hub/pkg/slowclients"
@@ -79,6 +80,8 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /search":                        search,
 		"GET /placements":                    placementsPage,
 		"GET /placements/{namespace}/{name}": placementPage,
+		"GET /placements/{namespace}/{name}/fleet": placementFleetPage,
+		"GET /fleet": fleetPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
 		"GET /clusters":                            clustersPage,
 		"GET " + clusterPages + "{name}":           clusterPage,
@@ -96,6 +99,9 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	routes := http.NewServeMux()
 	routes.HandleFunc("GET /assets/", s.assets)
 	routes.HandleFunc("GET /events", s.events)
+	// Runbooks are for everybody: they are read while the API server, which knows the users, does not answer.
+	routes.HandleFunc("GET "+runbooks.Path, s.runbook)
+	routes.HandleFunc("GET "+runbooks.Path+"/{name}", s.runbook)
 	if gate, tokens := gate.(*TokenGate); tokens {
 		routes.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { s.respondLogin(w, r, http.StatusOK, "") })
 		routes.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) { s.login(w, r, gate) })
@@ -383,6 +389,23 @@ func wanted(to string) string {
 func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
 	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
 	made.add("login", "login", map[string]string{"Problem": because, "To": wanted(request.FormValue("to"))})
+	s.rendered(request, nil, made).write(w, request)
+}
+
+// runbook serves a runbook, or the list of them.
+func (s *Server) runbook(w http.ResponseWriter, request *http.Request) {
+	name := request.PathValue("name")
+	found, has := runbooks.Find(name)
+	if !has {
+		told := &problem{code: http.StatusNotFound, text: "there is no such runbook; the list of runbooks has all"}
+		s.rendered(request, nil, problemPage(told)).write(w, request)
+		return
+	}
+	made := &page{Title: found.Title, JSON: map[string]string{"title": found.Title, "html": string(found.HTML)}, Static: true}
+	if name != "" {
+		made.Crumbs = []crumb{{Text: "Runbooks", Link: runbooks.Path}}
+	}
+	made.add("runbook", "runbook", found.HTML)
 	s.rendered(request, nil, made).write(w, request)
 }
 

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
@@ -45,13 +46,15 @@ type whatIfPart struct {
 	// Problem says why there is no result, and Summary counts what would differ.
 	Problem, Summary string
 	Rows             []whatIfRow
-	// RowsMore counts the rows for which there is no room, and Notes is what else the result says.
+	// RowsMore counts the rows that are not shown, which the page All has, and Notes is what else the result says.
 	RowsMore int
+	All      string
 	Notes    []string
 	// Close is the page without changes.
 	Close string
 
 	changes []whatif.Change
+	most    int // rows
 }
 
 // whatIfRow is what changes would do to a Placement or to a delivered object.
@@ -59,8 +62,12 @@ type whatIfRow struct {
 	Kind, Name, Link string
 	Lost, Gained     []chip
 	Kept             int
-	Why              []string
+	// Why are the reasons, and Notes what else is to know about the Placement or the object.
+	Why, Notes []string
 }
+
+// maxWhatIfRows bounds the rows of a page with all of them.
+const maxWhatIfRows = 1000
 
 // whatIfForm returns the form with the values of the URL.
 func whatIfForm(v *visit, cluster string) *whatIfPart {
@@ -69,6 +76,9 @@ func whatIfForm(v *visit, cluster string) *whatIfPart {
 		{Name: "label", Label: "Label", Placeholder: "region=eu, or region- to remove it", parse: whatif.ParseLabel},
 		{Name: "claim", Label: "Claim", Placeholder: "version=1.30, or version- to remove it", parse: whatif.ParseClaim},
 	}}
+	if form.most, form.All = lists.RowsShown, v.with("rows", allRows)+"#whatif"; v.query("rows") == allRows {
+		form.most, form.All = maxWhatIfRows, ""
+	}
 	var described []string
 	if form.Drain {
 		form.changes = append(form.changes, whatif.Drain{Cluster: cluster})
@@ -183,7 +193,7 @@ func (f *whatIfPart) show(result *explain.WhatIf) {
 		if difference.ChangesAt != nil {
 			row.Why = append(row.Why, "may change by itself at "+difference.ChangesAt.UTC().Format(time.RFC3339))
 		}
-		row.Why = append(row.Why, difference.Notes...)
+		row.Notes = difference.Notes
 		f.Rows = append(f.Rows, row)
 	}
 	for _, stalled := range result.Stalled {
@@ -196,8 +206,8 @@ func (f *whatIfPart) show(result *explain.WhatIf) {
 		f.Rows = append(f.Rows, objectRow(&result.Objects[i]))
 	}
 	f.Notes = result.ObjectNotes
-	if len(f.Rows) > rowsShown {
-		f.RowsMore, f.Rows = len(f.Rows)-rowsShown, f.Rows[:rowsShown]
+	if most := f.most; len(f.Rows) > most {
+		f.RowsMore, f.Rows = len(f.Rows)-most, f.Rows[:most]
 	}
 	for i := range f.Rows {
 		f.Rows[i].bound()
@@ -223,7 +233,7 @@ func objectRow(difference *federated.Difference) whatIfRow {
 	if difference.RemovalHeld != "" {
 		row.Why = append(row.Why, difference.RemovalHeld)
 	}
-	row.Why = append(row.Why, difference.Notes...)
+	row.Notes = difference.Notes
 	return row
 }
 

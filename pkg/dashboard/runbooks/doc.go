@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package runbooks renders the runbooks of docs/runbooks for the dashboard: headings, paragraphs, numbered lists, tables, links and code are all that
+// these pages have. A link to another runbook leads to its page, and a link to other documentation to the repository.
+//
+// The pages are rendered once, need no cluster, and are for everybody: they are read when the hub, or its API server, does not answer.
+package runbooks
