@@ -385,6 +385,27 @@ func (p *Page) WantNoOverflow() {
 	}
 }
 
+// maxHeader is the height of the head of a page on a narrow screen, in pixels, of which a person wants to see the content.
+const maxHeader = 96
+
+// WantWhole fails the test if an element of a narrow page is wider than the screen or scrolls sideways, if a text is cut, or if the head takes more
+// than maxHeader.
+func (p *Page) WantWhole() {
+	p.t.Helper()
+	for _, cut := range Eval[[]string](p, `(hidden => [...document.querySelectorAll("body *")].filter(e => !e.closest(hidden) && e.checkVisibility()).flatMap(e => {
+		const box = e.getBoundingClientRect(), style = getComputedStyle(e), what = e.tagName + "." + e.className + ": " + e.innerText?.slice(0, 60);
+		if (box.width > innerWidth || box.right > innerWidth + 1 || box.left < -1) return [what + " stands out of the screen"];
+		if (style.overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1) return [what + " is cut or scrolls sideways"];
+		if (style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none") return [what + " is cut"];
+		return [];
+	}))("thead, .skip, .offscreen, .matrix i, svg, textarea, input, select, datalist").slice(0, 8)`) {
+		p.t.Errorf("%s: %s", p.URL(), cut)
+	}
+	if height := Eval[float64](p, "document.querySelector('header').getBoundingClientRect().height"); height > maxHeader {
+		p.t.Errorf("%s: the head is %v pixels high, want at most %d", p.URL(), height, maxHeader)
+	}
+}
+
 // WantNoNarrowCells fails the test if a cell of a table is so narrow that its text is broken into many short lines.
 func (p *Page) WantNoNarrowCells() {
 	p.t.Helper()

@@ -27,15 +27,16 @@ func tenantSeesOwnThings(w *world) {
 	p.WantText("body", "team-c:tenant")
 	origin := strings.TrimSuffix(p.URL(), "/")
 	// A tenant who knows a namespace names it; the hub does not tell which there are.
-	p.Go(origin + "/?namespace=team-c")
-	if !strings.Contains(p.Text("[data-part=placements]"), "team-c/nightly") {
+	p.Go(origin + "/placements?namespace=team-c")
+	if !strings.Contains(p.Text("[data-part=list]"), "team-c/nightly") {
 		t.Errorf("the tenant does not see their placement:\n%s", p.Text("body"))
 	}
 	secrets := []string{"standby", "payments", "rollout", "training", "typo", "us-east-1-blue", "gpu1"}
 	for _, path := range []string{
-		"/", "/?namespace=team-a", "/search?q=a", "/clusters", "/clusters/gpu1", "/clusters/gpu1?drain=true", "/placements/team-a/standby",
+		"/", "/?namespace=team-a", "/placements", "/placements?namespace=team-a", "/placements?set=prod", "/objects", "/workloads", "/search?q=a", "/clusters", "/clusters/gpu1", "/clusters/gpu1?drain=true", "/placements/team-a/standby",
 		"/placements/team-a/standby?cluster=gpu1", "/placements/team-b/typo", "/objects?namespace=team-a", "/requests", "/requests?namespace=team-a",
 		"/workloads?namespace=team-a", "/placements/team-c/nightly", "/placements/team-c/nightly?verdict=Scope",
+		"/fleet", "/placements/team-c/nightly/fleet", "/placements/team-c/nightly/fleet?colour=load", "/placements/team-a/standby/fleet",
 	} {
 		p.Go(origin + path)
 		asked := path + p.URL()
@@ -120,8 +121,15 @@ func wantVisibleFocus(t *testing.T, p *page.Page) {
 // javaScriptIsNotNeeded goes the way of a person whose browser runs no scripts.
 func javaScriptIsNotNeeded(w *world) {
 	t := w.t
-	p := w.open(t, "/", page.Options{NoScript: true})
-	p.WantText("[data-part=placements]", "team-a/rollout")
+	p := w.open(t, "/placements", page.Options{NoScript: true})
+	p.WantText("[data-part=list]", "team-a/rollout")
+	p.Fill("#name", "team-b/")
+	p.Follow("the filter", func() { p.Press(kb.Enter) })
+	p.WantText("[data-part=list]", "team-b/typo")
+	p.WantText(".pager", "the filters hide")
+	if strings.Contains(p.Text("[data-part=list]"), "team-a/") {
+		t.Error("the filter lets others pass")
+	}
 	p.Fill("#search", "standby")
 	p.Follow("the search", func() { p.Press(kb.Enter) })
 	p.Follow("the placement", func() { p.Click(`main a[href="/placements/team-a/standby"]`) })

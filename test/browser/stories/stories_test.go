@@ -101,7 +101,7 @@ func urlOpensOnce(w *world) {
 func whyNotSatisfied(w *world) {
 	t := w.t
 	p := w.open(t, "/", page.Options{})
-	p.WaitForText("[data-part=attention] tr", "Unsatisfied Placement team-a/standby")
+	p.WaitForText("[data-part=attention] tr", "1 Placement Unsatisfied 1 cluster decisions unscheduled; 1 of 10 clusters in scope selected")
 	p.Follow("the link of the placement", func() { p.Click(`[data-part=attention] a[href="/placements/team-a/standby"]`) })
 	p.WantText("#summary tr", "PlacementSatisfied False NotAllDecisionsScheduled")
 	p.WantText("#summary .causes tr", "Taint")
@@ -168,7 +168,7 @@ func heldRemovalIsReleased(w *world) {
 	w.hub.Kubectl(t, append(append([]string{"label", "managedcluster"}, clusters...), "wave-")...)
 	p.WaitForText("#summary tr", "RemovalHeld True")
 	p.WaitForText("#matrix td", "held") // Two of four may leave: which ones depends on the order of the events.
-	w.open(t, "/", page.Options{}).WaitForText("[data-part=attention] tr", "RemovalHeld Placement team-a/waves")
+	w.open(t, "/", page.Options{}).WaitForText("[data-part=attention] tr", "1 Placement RemovalHeld The decisions would lose")
 
 	command := page.Eval[string](p, `document.querySelector("#summary").innerText.match(/kubectl (annotate [^\n]*?release-removal=\d+)/)[1]`)
 	w.hub.Kubectl(t, strings.Fields(command)...)
@@ -219,8 +219,12 @@ func whatIfWritesNothing(w *world) {
 	before := w.hub.Kubectl(t, "get", "managedcluster", "eu1", "-o", "jsonpath={.metadata.resourceVersion}")
 	p := w.open(t, "/clusters/eu1", page.Options{})
 	p.WantText("#wants tr", "team-a/payments Selected yes")
-	p.Follow("draining", func() { p.Click("button[name=drain]") })
-	p.WantText("#whatif", "team-a/payments")
+	p.Click("#drain")
+	p.Follow("draining", func() { p.Click("#whatif form button") })
+	p.WantText("#whatif tr", "team-a/payments eu1")
+	if !page.Eval[bool](p, `document.querySelector("#drain").checked`) {
+		t.Error("the form has forgotten what was asked")
+	}
 	p.WantText("#whatif", "Nothing was written.")
 	for field, change := range map[string]string{"label": "env=staging", "taint": "gpu=a100:NoSelect"} {
 		p.Go(w.origin + "/clusters/eu1")
@@ -228,6 +232,13 @@ func whatIfWritesNothing(w *world) {
 		p.Follow("trying", func() { p.Press("\r") })
 		p.WantText("#whatif", change)
 		p.WantText("#whatif", "team-a/")
+	}
+	p.Fill("#label", "env")
+	p.Expect("status of 400")
+	p.Follow("a mistake", func() { p.Press("\r") })
+	p.WantText(".field:has(#label) .mistake", "Write it as region=eu, or region- to remove it.")
+	if got := page.Eval[string](p, `document.querySelector("#label").value`); got != "env" {
+		t.Errorf("the field has %q after a mistake", got)
 	}
 	if after := w.hub.Kubectl(t, "get", "managedcluster", "eu1", "-o", "jsonpath={.metadata.resourceVersion}"); after != before {
 		t.Errorf("the cluster was written: %s, then %s", before, after)

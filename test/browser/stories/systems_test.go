@@ -57,12 +57,12 @@ func whyNotOnThatCluster(w *world) {
 func whatTheRequestLacks(w *world) {
 	t := w.t
 	p := w.open(t, "/", page.Options{})
-	p.WaitForText("[data-part=attention] tr", "Denied ClusterRequest lab/training")
+	p.WaitForText("[data-part=attention] tr", "1 ClusterRequest Denied")
 	p.Follow("the request", func() { p.Click(`[data-part=attention] a[href="/requests/lab/training"]`) })
 	p.WantText("main tr", "null/default - - - trait kubernetes.io/apis/compute is required")
 	wantNoDeadLink(t, p)
 	p.Follow("the requests", func() { p.Click(`nav a[href="/requests"]`) })
-	p.WaitForText("main tr", "Granted ClusterRequest shop/checkout")
+	p.WaitForText("main tr", "shop/checkout Granted")
 	p.Follow("a request that was granted", func() { p.Click(`main a[href="/requests/shop/checkout"]`) })
 	p.WantText("main", "clusters/workload-")
 }
