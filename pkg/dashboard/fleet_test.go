@@ -28,7 +28,8 @@ func TestThePictureOfAPlacement(t *testing.T) {
 		want, not []string
 	}{
 		{"/placements/team-a/web/fleet", []string{
-			`<bdi>Selected</bdi> 1`, `<bdi>Predicate</bdi> 1`, `<bdi>OutOfScope</bdi> 1`, `<a href="/clusters?label=region%3Deu">`, "<figcaption><bdi>af</bdi> 1",
+			`<bdi>Selected</bdi> 1`, `<bdi>Predicate</bdi> 1`, `<bdi>OutOfScope</bdi> 1`, `<a href="/clusters?label=region%3Deu">`,
+			"<figcaption><bdi>af</bdi> 1",
 			`<small>binding</small> <bdi>prod</bdi>`, `<small>set by label</small>`, `<small>2 clusters</small>`, `class="line good v0" d="M0 5h9"`,
 		}, nil},
 		{"/placements/team-a/web/fleet?by=none", []string{"no value 3"}, []string{"/clusters?label"}},

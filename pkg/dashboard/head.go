@@ -9,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/runbooks"
@@ -111,7 +109,7 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 	if by != nil {
 		shown.add(fact{Label: "Since", Time: by.LastTransitionTime.Time})
 	}
-	change, at := lastChange(ctx, v, asked.adapter.Kind().Kind, asked.namespace, asked.name)
+	change, at := v.changes.of(ctx, v, asked)
 	if change == "" {
 		change, at = lastRemovals(report.Conditions, v.now)
 	}
@@ -121,43 +119,6 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 		shown.add(fact{Label: "Created", Time: object.GetCreationTimestamp().Time})
 	}
 	return shown
-}
-
-// changedReason is the reason of the Events about clusters that decisions have gained and lost.
-const changedReason = "ClustersChanged"
-
-// lastChange returns what the last Event says about who left a Placement, who came, and why; "" if the caller may not list Events, or if there is
-// none any more.
-func lastChange(ctx context.Context, v *visit, kind, namespace, name string) (text string, at time.Time) {
-	events := &corev1.EventList{}
-	err := v.reader().List(ctx, events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.name": name}, client.Limit(listPage))
-	if err != nil {
-		return "", time.Time{} // The head says what else is known.
-	}
-	for i := range events.Items {
-		event := &events.Items[i]
-		if event.Reason != changedReason || event.InvolvedObject.Kind != kind {
-			continue
-		}
-		if happened := timeOf(event); happened.After(at) {
-			text, at = event.Message, happened
-		}
-	}
-	return text, at
-}
-
-// timeOf returns when an Event happened last.
-func timeOf(event *corev1.Event) time.Time {
-	last := event.LastTimestamp.Time
-	for _, each := range []time.Time{event.EventTime.Time, event.FirstTimestamp.Time} {
-		if each.After(last) {
-			last = each
-		}
-	}
-	if event.Series != nil && event.Series.LastObservedTime.After(last) {
-		last = event.Series.LastObservedTime.Time
-	}
-	return last
 }
 
 // lastRemovals returns who has left within the window of the removal budget; "" for nobody.

@@ -46,6 +46,31 @@ func TestTheHeadOfAPlacement(t *testing.T) {
 	}
 }
 
+// The last change is read once in some seconds, and for each user by their own rights.
+func TestTheLastChangeIsKeptForAUser(t *testing.T) {
+	hub, at := newTestHub(world()...), now
+	pages := New(hub, NewTokenGate(users{}), func() time.Time { return at })
+	shown := func(name string) bool {
+		return strings.Contains(as(t, pages, name, http.MethodGet, "/placements/team-a/web", "").Body.String(), "gained eu1")
+	}
+	if shown("jane") {
+		t.Fatal("there is a change before any Event")
+	}
+	event := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web.1"}, Reason: "ClustersChanged", Message: "gained eu1 (rank 1, score 0)",
+		InvolvedObject: corev1.ObjectReference{Kind: "Placement", Namespace: "team-a", Name: "web"}, EventTime: metav1.NewMicroTime(now),
+	}
+	if err := hub.Create(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	if shown("jane") || !shown("ada") {
+		t.Error("the last change is read again at once, or what one user has seen is shown to another")
+	}
+	if at = now.Add(changeKept); !shown("jane") {
+		t.Error("the last change is not read again after some seconds")
+	}
+}
+
 // A condition has the colour of what it means.
 func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 	for _, tc := range []struct {

@@ -199,7 +199,8 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 		}
 	}
 	made := &page{
-		Title: workloadsSection, Section: workloadsSection, JSON: listed("workloads", shown), Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"},
+		Title: workloadsSection, Section: workloadsSection, JSON: listed("workloads", shown),
+		Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"},
 	}
 	made.addList(shown)
 	made.add("named", "named", v.namedWorkload())

@@ -35,6 +35,8 @@ type visit struct {
 	now     time.Time
 	// everywhere says that the namespaces of the page are all that it is about, and not those that the caller may read; namespacesShown sets it.
 	everywhere bool
+	// changes are those of the Server.
+	changes *lastChanges
 }
 
 func (v *visit) query(name string) string { return v.request.URL.Query().Get(name) }

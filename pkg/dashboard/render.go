@@ -25,7 +25,8 @@ var assetFiles embed.FS
 
 // templates are the parts of pages. html/template escapes every value for the place where it stands.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"link": link, "tone": toneClass, "verdictTone": document.VerdictTone, "cells": tableRows, "count": document.Count, "orNone": document.OrNone, "percent": percent,
+	"link": link, "tone": toneClass, "verdictTone": document.VerdictTone, "cells": tableRows, "count": document.Count,
+	"orNone": document.OrNone, "percent": percent,
 	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
 	"slice2": func(a, b string) []string { return []string{a, b} }, "rfc3339": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	"minute": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },
@@ -88,7 +89,8 @@ var sections = []struct{ name, path string }{
 // renderPage renders a whole page.
 func (s *Server) renderPage(request *http.Request, caller user.Info, made *page) ([]byte, error) {
 	data := layout{
-		Title: made.Title, Section: made.Section, Crumbs: made.Crumbs, Namespace: request.URL.Query().Get("namespace"), Login: s.gate.loginPage(), Commands: made.Commands,
+		Title: made.Title, Section: made.Section, Crumbs: made.Crumbs, Namespace: request.URL.Query().Get("namespace"),
+		Login: s.gate.loginPage(), Commands: made.Commands,
 		Follows: !made.Static && made.Code == 0 && request.Method == http.MethodGet,
 	}
 	if caller != nil {

@@ -58,8 +58,10 @@ type Server struct {
 	inFlight *semaphore.Weighted
 	// followers are the event streams, and searchers those of pages that may take long.
 	followers, searchers *followers
-	pages                *http.ServeMux
-	all                  http.Handler
+	// changes are the last changes of Placements.
+	changes *lastChanges
+	pages   *http.ServeMux
+	all     http.Handler
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -73,7 +75,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
 		streams: turns.NewPlaces(maxStreams), inFlight: semaphore.NewWeighted(maxInFlight),
 		followers: newFollowers(), searchers: newFollowers(),
-		pages: http.NewServeMux(),
+		changes: newLastChanges(), pages: http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,
@@ -234,7 +236,7 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	if err := checkNames(request); err != nil {
 		return nil, err
 	}
-	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now()})
+	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now(), changes: s.changes})
 }
 
 // takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large

@@ -177,7 +177,9 @@ func (f *whatIfPart) show(result *explain.WhatIf) {
 	f.Summary = result.Summary.String()
 	for i := range result.Placements {
 		difference := &result.Placements[i]
-		row := whatIfRow{Kind: itemPlacement, Name: difference.Placement, Link: differenceLink(difference.Placement, difference.API), Kept: len(difference.Kept)}
+		row := whatIfRow{
+			Kind: itemPlacement, Name: difference.Placement, Link: differenceLink(difference.Placement, difference.API), Kept: len(difference.Kept),
+		}
 		for _, loss := range difference.Lost {
 			row.lose(loss.Cluster, loss.Reason, loss.Anyway)
 		}
