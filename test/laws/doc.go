@@ -9,6 +9,7 @@
 //   - What leaves the surface of the last release stands in CHANGELOG.md as an action that is required (released_test.go).
 //   - Property tests have a budget and a seed that is printed (properties_test.go).
 //   - Cited rules and pages exist in the tree (citations_test.go, rules_test.go).
+//   - docs/README.md links to every page of docs, and README.md to docs/README.md (index_test.go).
 //   - docs/security.md and docs/access.md have every right and every verb of the manifests (security_test.go, verbs_test.go).
 //   - Webhook configurations do not mix failure policies, and webhooks reach no controller (failurepolicies_test.go).
 //   - A system is its packages, manifests, sample, page and one line (addingasystem_test.go, with the one in testdata).
