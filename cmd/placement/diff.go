@@ -22,70 +22,69 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
-const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
-which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
-what would change for workloads. Of Namespaces it reports what their labels and annotations change for workloads and for
-delivered objects. Of ManagedClusterSets and ManagedClusterSetBindings it reports how many of all Placements they affect.
-Of these, of objects that are delivered to clusters, of their Namespaces and of Placements that such objects follow it
-reports which clusters would get or lose which objects (placement federated).
-Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters it reports which requests would get another
-result, and how many Clusters all requests would need if none of them had a Grant.
-It runs the code of the controllers and webhooks, and changes nothing: it reads from the hub, and sends dry runs.
+const diffLong = `diff reports what would change if the given files were applied. It runs the code of the controllers and webhooks, and
+changes nothing: it reads from the hub, and sends dry runs.
 
-With -l it compares those objects of the files alone that have the labels, as kubectl diff does. Other kinds in the files are
-skipped and counted on stderr, and refused with --strict. Those that decide about Placements and cannot be compared, such as
-ManagedClusters, are errors.
-
-The report compares:
-  - Before: the PlacementDecisions that are written on the hub, on which consumers act.
-  - After: what the hub would write after the files were written. Fields of the live Placement that the file does not
-    set stay or go as with that write; notes name them.
-  - If the written decisions are behind the hub's present state, a part of the difference comes without the file
-    too: such lines have "due anyway".
-  - The clusters in the written decisions are the previous decisions that the prioritizer Steady prefers.
-  - Each Placement is evaluated separately: the prioritizer Balance counts the decisions that are written now, also
-    for other Placements in the same files. Of Placements that are not in the files the report has numbers alone, if
-    the files have ManagedClusterSets or ManagedClusterSetBindings.
-
-How the files are written is what the managedFields of each live object say: by the server-side apply of kubectl, Argo CD,
-Helm or Flux with its field manager, or by client-side kubectl apply. --server-side, --server-side=false and --replace say
-it for all. The API server of a hub is asked with dryRun=All, so that defaults, admission and conflicts are its own. What
-the user may not get and write is merged by the command, as with --hub, with the admission policies that the hub ships,
-and a note says so. If it is not known how an
-object is written, and the results differ, the report has both; files must have managedFields for that (kubectl get
---show-managed-fields).
+  Placements             the clusters that each gains, loses and keeps, and those that change their decision group
+  sets and bindings      how many of all Placements they affect
+  policies, classes,     what changes for workloads: PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses,
+  Tenants, Namespaces    Tenants, and the labels and annotations of Namespaces
+  delivered objects      the clusters that get or lose them (placement federated); also of changed Namespaces, sets,
+                         bindings and Placements that they follow
+  ClusterRequests        the requests that get another result, and how many Clusters all requests would need if none of
+                         them had a Grant; also of Purposes, ClusterProviders, TraitEquivalences and Clusters
 
 Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 may be in the
-same files.
+same files. With -l the command compares only those objects of the files that have the labels, as kubectl diff does. It
+skips other kinds and counts them on stderr; --strict refuses them. Kinds that decide about Placements and cannot be
+compared, such as ManagedClusters, are errors.
 
-For the policies, classes and Tenants in the files, the report has every workload whose next admission they change, or
-that has drifted:
+The report compares:
+  - Before: the PlacementDecisions that are written on the hub, on which consumers act. The prioritizer Steady prefers
+    their clusters.
+  - After: what the hub would write after the files were written. Fields of the live Placement that the file does not
+    set stay or go as with that write; notes name them.
+  - Lines with "due anyway" come without the file too, because the written decisions are behind the hub's present state.
+  - The command evaluates each Placement separately. The prioritizer Balance counts the decisions that are written now,
+    also for other Placements in the same files. Of Placements that are not in the files the report has only numbers,
+    if the files have ManagedClusterSets or ManagedClusterSetBindings.
+
+The managedFields of each live object say how the files are written: by the server-side apply of kubectl, Argo CD, Helm or
+Flux with its field manager, or by client-side kubectl apply. --server-side, --server-side=false and --replace say it for
+all. If the command cannot know and the results differ, the report has both. Files of --hub need managedFields for that
+(kubectl get --show-managed-fields).
+
+The command asks the API server of a hub with dryRun=All, so that defaults, admission and conflicts are its own. It merges
+by itself what the user may not get and write, as with --hub, with the admission policies that the hub ships, and a note
+says so.
+
+For policies, classes and Tenants, the report has every workload whose next admission they change, or that has drifted:
   - the fields that the next update (of a Pod or Job: a new one) gets, with the diff that kubectl diff would show;
     "due anyway" marks drift, which the policies of the hub cause without the file;
   - whether new Pods would be refused, and with which text; Pods that are older than their class;
   - the nodes that fit new Pods, and those that no longer do.
-Policies act at admission only: applying the files changes no workload. Of Tenants the report has the effective classes
+Policies act only at admission: applying the files changes no workload. Of Tenants the report has the effective classes
 and the condition AffinityClassesCompliant.
 
-The command finds the hub as kubectl does. For Placements the user needs the verb list on managedclusters, managedclustersets,
-addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of the
-files. Of placements and placementdecisions, those of the APIs in the files are enough; then Balance and Spread do not
-count the decisions of the other API, and a note reports that. With --hub the command reads the hub from files, as
-placement simulate does. For policies, classes and Tenants the user needs list on all kinds of workloads, namespaces,
-nodes, podschedulingpolicies, clusterpodschedulingpolicies, affinityclasses, tenants and helmreleases (for
-PodSchedulingPolicies of one namespace, those in it), and get on other owners of Pods; no right on Placements. For
-ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
-clusterproviders, purposes and traitequivalences.
+The command finds the hub as kubectl does. With --hub it reads the hub from files, as placement simulate does. The user needs
+the verb list:
+  - for Placements, on managedclusters, managedclustersets, addonplacementscores and placementdecisions, and on placements
+    and managedclustersetbindings in the namespaces of the files. Of placements and placementdecisions, those of the APIs
+    in the files are enough; then Balance and Spread do not count the decisions of the other API, and a note reports that.
+  - for policies, classes and Tenants, on all kinds of workloads, namespaces, nodes, podschedulingpolicies,
+    clusterpodschedulingpolicies, affinityclasses, tenants and helmreleases (for PodSchedulingPolicies of one namespace,
+    those in it), and get on other owners of Pods; no right on Placements.
+  - for ClusterRequests and what decides about them, on clusterrequests, clusterrequestgrants, clusters, clusterproviders,
+    purposes and traitequivalences.
 
-For a user with fewer rights the hub compares the Placements, delivered objects, PodSchedulingPolicies and ClusterRequests of one
-namespace that the user may get, create and update, and the ManagedClusterSetBindings of sets that the user may also bind: the
-command sends it the files with the bearer token of the user, as placement explain does. For PodSchedulingPolicies it names 100
-workloads that the user may list.
+For a user with fewer rights the hub compares objects of one namespace: Placements, delivered objects, PodSchedulingPolicies
+and ClusterRequests that the user may get, create and update, and ManagedClusterSetBindings of sets that the user may also
+bind. The command sends it the files with the bearer token of the user, as placement explain does. For PodSchedulingPolicies
+it names 100 workloads that the user may list.
 
-The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
-without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
-object that admission would refuse and a missing right are errors too. The command still prints the report of the
-others.`
+The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. Errors are a
+missing right, an object that admission would refuse, and a Placement without a result, because it has a mistake or a cluster
+set is broken: it would keep its last decisions. The command still prints the report of the others.`
 
 const diffExample = `  # Before kubectl apply, on the hub of the current context
   placement diff -f new-placement.yaml

@@ -28,63 +28,61 @@ controller on the current objects of the hub, and changes nothing: it only reads
 
 Name a Placement as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl does:
 placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. If both API groups have
-a Placement of that name, the command explains both; NAME@GROUP or --api selects one. Several names, also of different
-types, are explained one after the other, also if one of them does not exist.
+a Placement of that name, the command explains both; NAME@GROUP or --api selects one. The command explains several
+names, also of different types, one after the other, even if one of them does not exist.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and the changes that would select it. The command evaluates the Placement with each of
-             these changes; it tries one change before two. If another cluster would leave, it is named.
+             these changes; it tries one change before two, and names another cluster that would leave.
   --all-clusters
              lists every cluster in scope. Without it, a table with more than 30 rejected clusters has a line for each
-             cause instead: how many clusters, the first names, and the clause. JSON and YAML are complete, and -o wide
-             lists everything.
+             cause instead: how many clusters, the first names, and the clause. JSON, YAML and -o wide are complete.
   --all      lists the unsatisfied Placements of the namespace, or with -A of all, with their main cause.
   --watch    prints again whenever the result or the written decisions change.
 
-"decisions are behind" lists the clusters that the hub has still to write: the table is the result for the current
-objects. The command evaluates every Placement separately, with the decisions that are written.
+The table is the result for the current objects. "decisions are behind" lists the clusters that the hub has still to write.
+The command evaluates every Placement separately, with the decisions that are written.
 
 Name a workload as kubectl does: TYPE/NAME or TYPE NAME with -n, where TYPE is pod, replicationcontroller, replicaset,
-deployment, statefulset, daemonset, job or cronjob, or a short name of these. The report has
-  - each pod scheduling policy: why it does not match, or which fields it adds (of an existing workload: which the
-    workload lacks, because it was admitted before the policy), which the workload has already, and which the policy
-    skips in favour of the workload's own value;
+deployment, statefulset, daemonset, job or cronjob, or a short name of these. Give a namespace that is named like a type
+with -n. The report has
+  - each pod scheduling policy: why it does not match, or which fields it adds, which the workload has already, and which
+    the policy skips in favour of the workload's own value. An existing workload lacks the added fields, because it was
+    admitted before the policy;
   - the AffinityClass of the application that the Pods belong to, where it comes from, whether the Pods satisfy it, and
     otherwise the text with which new Pods are refused;
   - the nodes that fit by node name, node selector, required node affinity and tolerations, and why the others do not, in
     the words of kube-scheduler.
-A namespace that is named like a type is given with -n.
 
-ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets and DaemonSets of a namespace that takes part in the
-delivery to clusters (label federation.kubernetes.io/federated=true) are named alike, and those of --federated-kinds. The
-report has the verdict on each cluster, as placement federated has it; --cluster explains one in full, with the changes
-that would select it. For
-workloads it follows the report about their Pods. The rights are those of placement federated. --watch follows
-ConfigMaps, Secrets, Services and Ingresses; placement federated --watch follows workloads too.
+Name a delivered object alike: ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets, DaemonSets and
+--federated-kinds of a namespace with the label federation.kubernetes.io/federated=true. The report has the verdict on each
+cluster, as placement federated has it, with the same rights; for workloads it follows the report about their Pods. --cluster
+explains one cluster in full, with the changes that would select it. --watch follows ConfigMaps, Secrets, Services and
+Ingresses; placement federated --watch follows workloads too.
 
-ClusterRequests are named as clusterrequest/NAME. The report has what the request and its Purposes ask for together and
-who asks for each part, the first thing that each existing Cluster and each profile lacks, the choice with its rank, and
-for a request that is denied or pending the changes that would grant it; the command evaluates the request with each.
-A Grant is never computed again: the report of a granted request shows what another request like it would see. The user
-needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences,
-or the hub explains the request.
-The command assumes the default strategy and scope of the hub, or those of --cluster-request-strategy and
+Name a ClusterRequest as clusterrequest/NAME. The report has
+  - what the request and its Purposes ask for together, and who asks for each part;
+  - the first thing that each existing Cluster and each profile lacks, and the choice with its rank;
+  - for a request that is denied or pending, the changes that would grant it; the command evaluates the request with each.
+The hub never computes a Grant again: the report of a granted request shows what another request like it would see. The
+command assumes the default strategy and scope of the hub, or those of --cluster-request-strategy and
 --cluster-request-scope.
 
-For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
-placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch.
+The user needs these rights:
+  - for Placements, list on managedclusters, managedclustersets, addonplacementscores and placementdecisions, and on
+    placements and managedclustersetbindings in the namespace; watch as well for --watch.
+  - for workloads, get on the workload, its owners and its namespace, and list on podschedulingpolicies,
+    clusterpodschedulingpolicies, affinityclasses, tenants and nodes. The report says which of these are not installed or
+    may not be read; the exit code is 1 if a right is missing.
+  - for ClusterRequests, list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and
+    traitequivalences.
+The ClusterRole open-cluster-management:placement-hub:fleet-view, by a ClusterRoleBinding, has all of these rights that go
+beyond the namespace of the object, for which view is enough. It shows the whole fleet.
 
 For a user with fewer rights the hub explains Placements, workloads, delivered objects and ClusterRequests that the user may get: the
 command asks it with the bearer token of the user, at --endpoint or where the ConfigMap %[1]s says, and prints
 what the namespace of the object may see. If the hub does not answer, the command prints what the hub has written about
 the object and the missing rights, and exits with code 1.
-
-For workloads the user needs get on the workload, its owners and its namespace, and list on podschedulingpolicies,
-clusterpodschedulingpolicies, affinityclasses, tenants and nodes. The report says which of these are not installed or
-may not be read; the exit code is 1 if a right is missing.
-
-The ClusterRole open-cluster-management:placement-hub:fleet-view, by a ClusterRoleBinding, has all of these rights that go
-beyond the namespace of the object, for which view is enough. It shows the whole fleet.
 
 With -f the command reads the hub from files, as placement simulate does.
 

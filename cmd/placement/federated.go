@@ -29,27 +29,29 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
-const federatedLong = `federated shows where the objects of a namespace are delivered: for each object and cluster whether it is selected or
-the clause that kept it out, whether its agent has applied the copy and finds it available, the replicas that the cluster
-is to have and those that are ready, and the last error of the agent. It runs the code of the controller on the current
-objects of the hub, and changes nothing: it only reads.
+const federatedLong = `federated shows where the objects of a namespace are delivered. For each object and cluster it reports
+  - whether the cluster is selected, or the clause that kept the object out;
+  - whether the agent has applied the copy and finds it available, and its last error;
+  - the replicas that the cluster is to have, and those that are ready.
+It runs the code of the controller on the current objects of the hub, and changes nothing: it only reads.
 
 Objects are ConfigMaps, Secrets, Services, Deployments, ReplicaSets, DaemonSets and Ingresses of namespaces with the label
-federation.kubernetes.io/federated=true, and those of --federated-kinds, which has to be that of the hub: the command does
-not know the flags of the hub, and says so where there are ManifestWorks of other kinds. Without a name the command lists
-the objects of the namespace, or with -A of all namespaces that take part, with the clusters that get them or have them.
-Named as TYPE/NAME or TYPE NAME, one object has all clusters in scope, and notes.
+federation.kubernetes.io/federated=true, and those of --federated-kinds. Give that flag the value of the hub, which the
+command does not know; it says so where there are ManifestWorks of other kinds.
+
+Without a name the command lists the objects of the namespace, or with -A of all namespaces that take part, with the clusters
+that get them or have them. For one object, TYPE/NAME or TYPE NAME, it lists all clusters in scope, and notes.
 
 "to be delivered", "to be updated" and "to be withdrawn" are writes that the hub has still to do.
 
 The user needs the verb list on managedclusters and managedclustersets, on managedclustersetbindings, placements and
 placementdecisions in the namespace, on the objects, and on manifestworks in all namespaces. The report says which objects
-and works may not be read. For a user who may not read the clusters, the hub reports the objects of one namespace of the kinds
-that the user may list; the command asks it with the bearer token of the user, as placement explain does. If the hub does not
-answer, the command prints what the hub has written, and the missing rights; the exit code is 1 then.
+and works the user may not read. For a user who may not read the clusters, the hub reports the objects of one namespace of the
+kinds that the user may list; the command asks it with the bearer token of the user, as placement explain does. If the hub does
+not answer, the command prints what the hub has written and the missing rights, and exits with code 1.
 
 With --watch the command prints again whenever the report changes. The user needs the verb watch as well, with -A on the
-objects of all namespaces. What may not be listed is not watched, and stays out of the report.
+objects of all namespaces. The command does not watch or report what the user may not list.
 
 With -f the command reads the hub from files, as placement simulate does.`
 

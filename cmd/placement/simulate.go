@@ -27,29 +27,32 @@ const simulateLong = `simulate evaluates every Placement of a hub, live or in fi
 cluster why it is selected or which stage rejects it. With changes such as --drain it reports instead which clusters the
 Placements would gain, lose or keep if these changes were made. It changes nothing: it only reads from a hub.
 
-The command finds the live hub as kubectl does. With -f it reads the objects from files: ManagedClusters,
-ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and
-ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller
-clustersetbinding-rbac does. Of workloads in the files (Pods, Deployments, StatefulSets and so on) it reports where
-their Pods may run, as placement explain does, and of objects that are delivered to clusters where they go, as placement
-federated does, but by the result for the Placements that they follow. Of ClusterRequests in the files it reports which
-Cluster each has or gets, as placement explain does, with the Purposes, ClusterProviders and their profiles, Clusters,
-Grants and TraitEquivalences in the files. Pods are evaluated with the Nodes, Namespaces, pod
-scheduling policies, AffinityClasses, Tenants, applications and HelmReleases in the files; a workload without a
-metadata.uid is evaluated as a new one.
+The command finds the live hub as kubectl does. With -f it reads the objects from files:
+  - for Placements: ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements and
+    PlacementDecisions; and ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as
+    the controller clustersetbinding-rbac does.
+  - for workloads (Pods, Deployments, StatefulSets and so on): the Nodes, Namespaces, pod scheduling policies,
+    AffinityClasses, Tenants, applications and HelmReleases. The report says where their Pods may run, as placement
+    explain does. A workload without a metadata.uid is a new one.
+  - for objects that are delivered to clusters, the report says where they go, as placement federated does, but by the
+    result for the Placements that they follow.
+  - for ClusterRequests: the Purposes, ClusterProviders and their profiles, Clusters, Grants and TraitEquivalences. The
+    report says which Cluster each has or gets, as placement explain does.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
-them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
-permit are mistakes, and defaults are set. So is what the admission policies of the hub deny, for all objects that are
-added, and for those of a hub in files that have no metadata.uid. Objects of kinds that the hub does not read, such as a
-Policy or an ApplicationSet, are skipped and counted on stderr, and refused with --strict; a misspelt kind, version or
-group is a mistake. The command ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a provider offers is in the status
-of its ClusterProvider) and CustomResourceDefinitions.
+them as strictly as an API server, and sets defaults:
+  - Unknown fields, wrong types and values that the CustomResourceDefinitions do not permit are mistakes. So is what the
+    admission policies of the hub deny, for all objects that are added, and for those of a hub in files that have no
+    metadata.uid. A misspelt kind, version or group is a mistake.
+  - Objects of kinds that the hub does not read, such as a Policy or an ApplicationSet, are skipped and counted on stderr;
+    --strict refuses them.
+  - The command ignores Roles, RoleBindings, AccessRequests, ProviderConfigs (what a provider offers is in the status of
+    its ClusterProvider) and CustomResourceDefinitions.
 
 Assumptions about files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
-  - A cluster is in an exclusive set only by its label cluster.open-cluster-management.io/clusterset. On a hub,
-    admission puts clusters without that label into the set "default"; simulate does not: write the label.
+  - A cluster is in an exclusive set only by its label cluster.open-cluster-management.io/clusterset: write the label.
+    On a hub, admission puts clusters without it into the set "default".
   - A ClusterRole grants what its rules contain; simulate does not evaluate an aggregationRule.
   - PlacementDecisions in the files are the present decisions. Steady, NoSelectIfNew and misconfigured placements
     depend on those of the placement itself, Balance on those of other placements. Every evaluation uses the
@@ -59,30 +62,31 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
   - Before: the PlacementDecisions that are written, on which consumers act. For a Placement that has none yet, the
     report uses the result without the changes.
   - After: what the hub would write. The Placements that lose most come first; those without a difference are
-    counted. If the written decisions are behind the present state, lines that come without the changes too have
-    "due anyway".
+    counted. Lines with "due anyway" come without the changes too, because the written decisions are behind.
   - Each Placement is evaluated separately: Balance and Spread count the decisions that are written now, whatever
     the effect of the changes on other Placements.
   - Placements that have a mistake, or whose cluster set is broken, have no result; they keep their decisions.
   - A cluster that is added without a set, or loses the label of its set, is in the set "default", and a new taint
     has the time of the evaluation, as after admission. The command uses the reported availability of clusters and
     adds no taint unavailable or unreachable. Without a binding that follows from RBAC means without its right.
-  - Objects that are delivered to clusters (placement federated) have the clusters that would lose or get them, largest
-    loss first; the base are their ManifestWorks. Placements that they follow are evaluated before them.
-  - --add uses -f for the added objects, so the hub is the live one, or with --hub in files.
-  - Added workloads are reported as by placement explain, among the objects of the hub. Of added policies, classes,
-    Tenants, Nodes, Namespaces and HelmReleases, which replace those of the same name, the report has what they change
-    for other workloads, as placement diff does. If nothing else is added, no right on Placements is needed.
-  - Added ClusterRequests, Purposes, ClusterProviders, Clusters and TraitEquivalences replace those of the same name. The
-    report has the requests that get another result, and how many Clusters all requests would need if none had a Grant. A
-    ClusterProvider with profiles in its status is taken with them.
+  - For objects that are delivered to clusters (placement federated), the report has the clusters that would lose or get
+    them, largest loss first; the base are their ManifestWorks. The Placements that they follow are evaluated first.
+  - --add uses -f for the added objects, so the hub is the live one, or with --hub in files. The report has added
+    workloads as placement explain does, among the objects of the hub. Of these kinds, which replace objects of the same
+    name, it has what they change:
+      policies, classes, Tenants, Nodes, Namespaces, HelmReleases: for other workloads, as placement diff reports it. If
+        nothing else is added, the user needs no right on Placements;
+      ClusterRequests, Purposes, ClusterProviders, Clusters, TraitEquivalences: the requests that get another result, and
+        how many Clusters all requests would need if none had a Grant. A ClusterProvider counts with the profiles in its
+        status.
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
---only-namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings. For a user with fewer
-rights the hub simulates the Placements of one namespace that the user may list, also --without-binding of a binding that the
-user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command asks it with the bearer
-token of the user, as placement explain does.
+--only-namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings.
+
+For a user with fewer rights the hub simulates the Placements of one namespace that the user may list, also --without-binding
+of a binding that the user may delete, and --add of workloads and PodSchedulingPolicies that the user may write. The command
+asks it with the bearer token of the user, as placement explain does.
 
 The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 2 when the
 files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
