@@ -102,13 +102,13 @@ func qualified(o *item) string {
 
 // causeLink returns the list of the objects that have the cause of one.
 func causeLink(o *item, namespace string) string {
-	path := map[string]string{itemPlacement: "placements", itemCluster: "clusters", itemRequest: "requests"}[o.Kind]
-	if path == "clusters" {
+	path := map[string]string{itemPlacement: placementsPath, itemCluster: clustersPath, itemRequest: "requests"}[o.Kind]
+	if path == clustersPath {
 		namespace = ""
 	}
 	kind := ""
 	if path == "" { // It is a delivered object, of one of many kinds.
-		path, kind = "objects", o.Kind
+		path, kind = objectsPath, o.Kind
 	}
 	return link([]string{path}, lists.ByNamespace, namespace, lists.ByKind, kind, lists.ByState, o.State, lists.ByCause, o.Cause)
 }

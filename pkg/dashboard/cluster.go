@@ -64,7 +64,7 @@ type clusterReport struct {
 	Unread []string `json:"unread,omitempty"`
 
 	head      head
-	delivered deliveries
+	delivered *deliveries
 }
 
 // The methods give templates what the JSON does not have.
@@ -121,7 +121,7 @@ func (c *clusterReport) Shown() []item { return c.Objects[:min(len(c.Objects), r
 func (c *clusterReport) ObjectsMore() int { return len(c.Objects) - len(c.Shown()) }
 
 // Deliveries says whether these are all.
-func (c *clusterReport) Deliveries() deliveries { return c.delivered }
+func (c *clusterReport) Deliveries() *deliveries { return c.delivered }
 
 // clusterPage shows all that concerns a cluster. The caller may get the cluster, and read what placements are decided by.
 func clusterPage(ctx context.Context, v *visit) (*page, error) {
@@ -156,7 +156,7 @@ func clusterPage(ctx context.Context, v *visit) (*page, error) {
 	shown.blame(form)
 	made := &page{
 		Title: name, Section: clustersSection, JSON: shown, Static: form.asked(), Code: form.code(),
-		Crumbs:   []crumb{{Text: clustersSection, Link: link([]string{"clusters"})}},
+		Crumbs:   []crumb{{Text: clustersSection, Link: link([]string{clustersPath})}},
 		Commands: []string{"kubectl get managedcluster " + name + " -o yaml", "placement simulate --drain " + name},
 	}
 	made.add("cluster", "cluster", shown)

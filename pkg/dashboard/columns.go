@@ -16,7 +16,7 @@ const (
 	orderKind     = "kind"
 	orderState    = "state"
 	orderSelected = "selected"
-	orderClusters = "clusters"
+	orderClusters = "copies"
 	orderSet      = "set"
 	orderSince    = "since"
 )
@@ -134,17 +134,19 @@ func copiesColumn() lists.Column {
 // The lists of the navigation.
 var (
 	placementsList = lists.Definition{
-		Path: "/placements", One: "Placement", Many: "Placements",
-		Columns: []lists.Column{nameColumn("Placement"), stateColumn(), selectedColumn(), setsColumn("every bound set"), sinceColumn(), messageColumn()},
+		Path: "/" + placementsPath, One: "Placement", Many: "Placements",
+		Columns: []lists.Column{
+			nameColumn("Placement"), stateColumn(), selectedColumn(), setsColumn("every bound set"), sinceColumn(), messageColumn(),
+		},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.BySet, lists.ByState, lists.ByLabel},
 	}
 	clustersOfFleet = lists.Definition{
-		Path: "/clusters", One: "cluster", Many: "clusters",
+		Path: "/" + clustersPath, One: "cluster", Many: clustersPath,
 		Columns: []lists.Column{nameColumn("Cluster"), stateColumn(), setsColumn("none"), sinceColumn(), messageColumn()},
 		Filters: []string{lists.ByName, lists.BySet, lists.ByState, lists.ByLabel},
 	}
 	objectsList = lists.Definition{
-		Path: "/objects", One: "delivered object", Many: "delivered objects",
+		Path: "/" + objectsPath, One: "delivered object", Many: "delivered objects",
 		Columns: []lists.Column{nameColumn("Object"), kindColumn(), stateColumn(), copiesColumn(), sinceColumn(), messageColumn()},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByKind, lists.ByState, lists.ByLabel},
 	}

@@ -34,13 +34,14 @@ type deliveries struct {
 }
 
 // WorksRead is the number of ManifestWorks that a page reads.
-func (deliveries) WorksRead() int { return maxWorkPages * listPage }
+func (*deliveries) WorksRead() int { return maxWorkPages * listPage }
 
 // failures returns the copies that an agent could not apply, or that are not available.
-func (d deliveries) failures() deliveries {
+func (d *deliveries) failures() *deliveries {
 	healthy := func(each item) bool { return !each.NeedsAttention() }
-	d.Items, d.objects = slices.DeleteFunc(slices.Clone(d.Items), healthy), slices.DeleteFunc(slices.Clone(d.objects), healthy)
-	return d
+	return &deliveries{
+		Items: slices.DeleteFunc(slices.Clone(d.Items), healthy), objects: slices.DeleteFunc(slices.Clone(d.objects), healthy), Cut: d.Cut,
+	}
 }
 
 // add adds what an agent has reported about the copy of an object on a cluster. The object has the state of the worst copy.
@@ -48,7 +49,7 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 	d.Items = append(d.Items, reported)
 	object := item{
 		Kind: kind, Namespace: reported.Namespace, Name: name, State: reported.State, Tone: reported.Tone, Cause: reported.Cause,
-		Link: link([]string{"objects", reported.Namespace, kind, name}), Labels: labels, Clusters: 1, Since: reported.Since,
+		Link: link([]string{objectsPath, reported.Namespace, kind, name}), Labels: labels, Clusters: 1, Since: reported.Since,
 	}
 	if reported.NeedsAttention() {
 		object.Failed, object.Message = 1, "on "+cluster+": "+reported.Message
@@ -85,8 +86,8 @@ func causeOf(message string) string {
 
 // deliveriesTo returns the copies of delivered objects on a cluster, or on all if it is empty, of a namespace, or of all if it is empty. The
 // caller needs list on ManifestWorks there.
-func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (deliveries, error) {
-	found, list, from := deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
+func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (*deliveries, error) {
+	found, list, from := &deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
 	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
 		if found.Cut = pages == maxWorkPages; found.Cut {
 			break
@@ -140,7 +141,7 @@ func labelsIn(work *workv1.ManifestWork) map[string]string {
 func deliveryItem(work *workv1.ManifestWork, kind string, name types.NamespacedName) item {
 	shown := item{
 		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, State: "Delivered",
-		Link: link([]string{"objects", name.Namespace, kind, name.Name}, "cluster", work.Namespace),
+		Link: link([]string{objectsPath, name.Namespace, kind, name.Name}, "cluster", work.Namespace),
 	}
 	for _, each := range []struct {
 		condition string

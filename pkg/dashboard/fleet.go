@@ -126,7 +126,7 @@ func placementFleetPage(ctx context.Context, v *visit) (*page, error) {
 	made := &page{
 		Title: "Fleet of " + asked.argument(), Section: placementsSection,
 		JSON:     map[string]any{"picture": shown.told(), "way": way},
-		Crumbs:   append(crumbsOf(placementsSection, "placements", asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
+		Crumbs:   append(crumbsOf(placementsSection, placementsPath, asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
 		Commands: asked.commands()[:1],
 	}
 	made.add("way", "way", way)
@@ -290,7 +290,7 @@ func (f *fleetPicture) told() map[string]any {
 		Count   int     `json:"count"`
 		Classes []class `json:"classes"`
 	}
-	groups := []group{}
+	groups := make([]group, 0, len(f.Groups))
 	for _, each := range f.Groups {
 		told := group{Value: each.Name, Count: each.Count}
 		for _, one := range each.Classes {

@@ -55,7 +55,7 @@ func (h *head) add(said fact) {
 func chipsOf(values map[string]string) []chip {
 	chips := make([]chip, 0, len(values))
 	for key, value := range values {
-		chips = append(chips, chip{Text: key + "=" + value, Link: link([]string{"clusters"}, lists.ByLabel, key+"="+value)})
+		chips = append(chips, chip{Text: key + "=" + value, Link: link([]string{clustersPath}, lists.ByLabel, key+"="+value)})
 	}
 	slices.SortFunc(chips, func(a, b chip) int { return cmp.Compare(a.Text, b.Text) })
 	return chips
@@ -112,6 +112,9 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 	change, at := v.changes.of(ctx, v, asked)
 	if change == "" {
 		change, at = lastRemovals(report.Conditions, v.now)
+	}
+	if change == "" {
+		change = "none in the Events that you may read"
 	}
 	shown.add(fact{Label: "Last change", Text: change, Time: at})
 	if object != nil {

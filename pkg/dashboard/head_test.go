@@ -10,8 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -120,7 +122,8 @@ func TestTheHeadOfACluster(t *testing.T) {
 		`<dt>Sets</dt><dd><a class="chip plain" href="/clusters?set=prod"><bdi>prod</bdi></a>`,
 		`<dt>Taints</dt><dd><span class="chip fair"><bdi>gpu=a100:NoSelect</bdi></span>`,
 		`<dt>Created</dt><dd><time datetime="2026-01-30T12:00:00Z">2026-01-30 12:00 UTC</time>`,
-		`href="/clusters?label=region%3Deu"><bdi>region=eu</bdi></a>`, `<bdi>id=arn:aws:eks/9</bdi>`, `<span class="state bad"><bdi>Unavailable</bdi>`,
+		`href="/clusters?label=region%3Deu"><bdi>region=eu</bdi></a>`, `<bdi>id=arn:aws:eks/9</bdi>`,
+		`<span class="state bad"><bdi>Unavailable</bdi>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the head lacks %q: %s", want, text)
@@ -145,5 +148,38 @@ func TestOwners(t *testing.T) {
 		if got := ownerOf(&tc.object); got != tc.want {
 			t.Errorf("ownerOf(%v) = %q, want %q", tc.object, got, tc.want)
 		}
+	}
+}
+
+// The pages of requests and workloads begin with the state, the owner and the age, too.
+func TestTheHeadsOfOtherObjects(t *testing.T) {
+	created := metav1.NewTime(now.Add(-time.Hour))
+	request := &openmcpv1alpha1.ClusterRequest{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "ci", Labels: map[string]string{"app": "ci"}, CreationTimestamp: created},
+	}
+	request.Status.Status, request.Status.Message = openmcpv1alpha1.RequestDenied, "no profile"
+	pages := newPages(newTestHub(append(world(), request)...))
+	made := &page{}
+	v := &visit{hub: newTestHub(append(world(), request)...), caller: &user.DefaultInfo{Name: "jane"}, now: now}
+	v.addHead(t.Context(), made, requestKind, "team-a", "ci")
+	v.addHead(t.Context(), made, requestKind, "team-a", "none")
+	if len(made.Fragments) != 1 {
+		t.Fatalf("the page has %d parts", len(made.Fragments))
+	}
+	text, err := render(made.Fragments[0].Template, made.Fragments[0].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`<span class="state bad"><bdi>Denied</bdi></span> <bdi>no profile</bdi>`, `<span class="chip plain"><bdi>app=ci</bdi></span>`,
+		`<dt>Created</dt><dd><time datetime="2026-01-31T11:00:00Z">`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the head lacks %q: %s", want, text)
+		}
+	}
+	list := as(t, pages, "jane", http.MethodGet, "/requests?state=Denied", "").Body.String()
+	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "no profile") {
+		t.Errorf("the list lacks the request: %s", list)
 	}
 }

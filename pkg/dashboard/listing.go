@@ -167,7 +167,7 @@ func placementLink(p *api.Placement) string {
 	if p.API != api.V1beta1 {
 		version = string(p.API.Name())
 	}
-	return link([]string{"placements", p.Namespace, p.Name}, "api", version)
+	return link([]string{placementsPath, p.Namespace, p.Name}, "api", version)
 }
 
 // The states of clusters.
@@ -204,7 +204,7 @@ func clusters(ctx context.Context, from client.Reader, sets *setIndex) ([]item, 
 // clusterItem returns what the hub knows about a cluster.
 func clusterItem(cluster *clusterv1.ManagedCluster) item {
 	shown := item{
-		Kind: itemCluster, Name: cluster.Name, Set: cluster.Labels[clusterv1beta2.ClusterSetLabel], Link: link([]string{"clusters", cluster.Name}),
+		Kind: itemCluster, Name: cluster.Name, Set: cluster.Labels[clusterv1beta2.ClusterSetLabel], Link: link([]string{clustersPath, cluster.Name}),
 		Labels: cluster.Labels, Claims: claimsOf(cluster),
 	}
 	condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
@@ -247,24 +247,29 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 		if !is {
 			return nil
 		}
-		shown := item{
-			Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
-			Message: request.Status.Message, Cause: causeOf(request.Status.Message), Labels: request.Labels,
-			Link: link([]string{"requests", request.Namespace, request.Name}),
-		}
-		switch request.Status.Status {
-		case openmcpv1alpha1.RequestGranted:
-			shown.Tone = document.Good
-		case openmcpv1alpha1.RequestDenied:
-			shown.Tone = document.Bad
-		case openmcpv1alpha1.RequestPending:
-			shown.Tone = document.Fair
-		default:
-			shown.State = stateNew
-		}
-		items = append(items, shown)
+		items = append(items, requestItem(request))
 		return nil
 	})
 	lists.Sort(items)
 	return items, err
+}
+
+// requestItem returns what the hub has written about a ClusterRequest.
+func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
+	shown := item{
+		Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
+		Message: request.Status.Message, Cause: causeOf(request.Status.Message), Labels: request.Labels,
+		Link: link([]string{"requests", request.Namespace, request.Name}),
+	}
+	switch request.Status.Status {
+	case openmcpv1alpha1.RequestGranted:
+		shown.Tone = document.Good
+	case openmcpv1alpha1.RequestDenied:
+		shown.Tone = document.Bad
+	case openmcpv1alpha1.RequestPending:
+		shown.Tone = document.Fair
+	default:
+		shown.State = stateNew
+	}
+	return shown
 }

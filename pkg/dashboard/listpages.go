@@ -14,7 +14,6 @@ import (
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
@@ -27,6 +26,13 @@ const (
 	objectsSection    = "Delivered objects"
 	requestsSection   = "Cluster requests"
 	workloadsSection  = "Workloads"
+)
+
+// The first elements of their paths.
+const (
+	placementsPath = "placements"
+	clustersPath   = "clusters"
+	objectsPath    = "objects"
 )
 
 // listed is the JSON of a list: the objects of the page, and the numbers of others.
@@ -67,8 +73,8 @@ func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
 	if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
 		return ""
 	}
-	return fmt.Sprintf("The system %s is off: the hub does not serve objects of kind %s. To turn it on, set systems.%s in the values of the chart to "+
-		"true, or add deploy/components/%s to the kustomization.", system, kind.Kind, system, system)
+	return fmt.Sprintf("The system %s is off: the hub does not serve objects of kind %s. To turn it on, set systems.%s in the values of the "+
+		"chart to true, or add deploy/components/%s to the kustomization.", system, kind.Kind, system, system)
 }
 
 // placementsPage lists Placements.
@@ -93,7 +99,10 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &page{Title: placementsSection, Section: placementsSection, JSON: listed("placements", shown), Commands: commandsOf(v, "placements")}
+	made := &page{
+		Title: placementsSection, Section: placementsSection, JSON: listed(placementsPath, shown),
+		Commands: commandsOf(v, placementsPath),
+	}
 	made.addList(shown)
 	return made, nil
 }
@@ -121,7 +130,7 @@ func clustersPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := listed("clusters", shown)
+	told := listed(clustersPath, shown)
 	told["sets"] = sets.count(all)
 	made := &page{Title: clustersSection, Section: clustersSection, JSON: told, Commands: []string{"kubectl get managedclusters", "placement sets"}}
 	made.add("fleet", "fleetlink", "/fleet")
@@ -143,7 +152,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if off := v.isOff("clusterrequest", openmcpv1alpha1.GroupVersion.WithKind("ClusterRequest")); off != "" {
+	if off := v.isOff("clusterrequest", requestKind); off != "" {
 		shown.Empty = off
 	}
 	made := &page{

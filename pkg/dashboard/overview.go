@@ -39,7 +39,7 @@ type overviewPage struct {
 	// Unread says what is missing because the caller may not read it.
 	Unread []string `json:"unread,omitempty"`
 	// Deliveries has the failed ones, which are in Causes.
-	Deliveries deliveries `json:"-"`
+	Deliveries *deliveries `json:"-"`
 
 	everywhere bool
 }
@@ -133,9 +133,9 @@ func (o *overviewPage) count(listed, seen, asked []item) {
 	for _, each := range []struct {
 		path   string
 		states []lists.Count
-	}{{"placements", o.Placements}, {"clusters", o.Clusters}, {"requests", o.Requests}} {
+	}{{placementsPath, o.Placements}, {clustersPath, o.Clusters}, {"requests", o.Requests}} {
 		namespace := o.Namespace
-		if each.path == "clusters" {
+		if each.path == clustersPath {
 			namespace = ""
 		}
 		for i := range each.states {

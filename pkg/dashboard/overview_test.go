@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,8 +45,10 @@ func largeFleet() []client.Object {
 			condition = metav1.Condition{Type: "PlacementMisconfigured", Status: metav1.ConditionTrue, Reason: "Misconfigured", Message: "spec: bad"}
 		}
 		objects = append(objects, &clusterv1beta1.Placement{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: fmt.Sprintf("svc-%02d", i), Labels: map[string]string{"app": fmt.Sprint(i % 2)}},
-			Status:     clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{condition}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: "team-a", Name: fmt.Sprintf("svc-%02d", i), Labels: map[string]string{"app": strconv.Itoa(i % 2)},
+			},
+			Status: clusterv1beta1.PlacementStatus{Conditions: []metav1.Condition{condition}},
 		})
 	}
 	return objects
@@ -77,7 +80,8 @@ func TestTheOverviewHasOneRowForEachCause(t *testing.T) {
 		namespace []string
 	}{{"gpus", bySelector, 252, nil}, {"prod", byLabel, 504, []string{"team-a"}}} {
 		at := slices.IndexFunc(told.Sets, func(set clusterSet) bool { return set.Set == want.set })
-		if at < 0 || told.Sets[at].By != want.by || *told.Sets[at].Clusters != want.clusters || !slices.Equal(told.Sets[at].Namespaces, want.namespace) {
+		if at < 0 || told.Sets[at].By != want.by || *told.Sets[at].Clusters != want.clusters ||
+			!slices.Equal(told.Sets[at].Namespaces, want.namespace) {
 			t.Errorf("%s: %+v", want.set, told.Sets)
 		}
 	}

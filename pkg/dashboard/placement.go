@@ -101,7 +101,7 @@ func (n named) path(last ...string) string {
 	if n.adapter != api.V1beta1 {
 		version = string(n.adapter.Name())
 	}
-	return link(append([]string{"placements", n.namespace, n.name}, last...), "api", version)
+	return link(append([]string{placementsPath, n.namespace, n.name}, last...), "api", version)
 }
 
 // commands print what the page of the Placement shows.
@@ -134,7 +134,7 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: asked.argument(), Section: placementsSection, JSON: found, Commands: asked.commands(), Watched: true,
-		Crumbs:    crumbsOf(placementsSection, "placements", asked.namespace),
+		Crumbs:    crumbsOf(placementsSection, placementsPath, asked.namespace),
 		Placement: inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name),
 	}
 	if explanation.ChangesAt != nil {
@@ -306,7 +306,7 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	question.Manifests = manifest
 	made := &page{
 		Title: "Preview of " + asked.argument(), Section: placementsSection, Commands: []string{"placement diff -f FILE"},
-		Crumbs: append(crumbsOf(placementsSection, "placements", asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
+		Crumbs: append(crumbsOf(placementsSection, placementsPath, asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
 	}
 	edited := editor{Manifest: manifest, Action: asked.path("preview")}
 	if len(manifest) > maxEchoBytes {

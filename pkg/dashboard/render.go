@@ -170,7 +170,7 @@ func tableRows(table *document.Table) [][]tableCell {
 			// A Cluster of openMCP has a namespace, and no page.
 			if i < len(table.Columns) && table.Columns[i] == "CLUSTER" && strings.TrimSpace(span.Text) != "" && span.Text != document.NoValue &&
 				!strings.Contains(span.Text, "/") {
-				cell.Link = link([]string{"clusters", span.Text})
+				cell.Link = link([]string{clustersPath, span.Text})
 			}
 			cells = append(cells, cell)
 		}

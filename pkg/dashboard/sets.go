@@ -13,10 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 )
 
 // clusterSet is a ManagedClusterSet as the caller may see it.
@@ -34,7 +32,7 @@ type clusterSet struct {
 	// Link is the list of its clusters.
 	Link string `json:"-"`
 
-	selector *inventory.ClusterSet // of a set with a selector
+	selector *setlist.Members // of a set with a selector
 }
 
 // Shown are the first namespaces, and NamespacesMore counts the others.
@@ -64,15 +62,15 @@ type setIndex struct {
 	// bySelector are the indices of the sets with a selector.
 	bySelector []int
 	// bound are the sets of each namespace, as far as the caller may list the bindings.
-	bound    map[string][]string
-	compiler *selector.Compiler
+	bound      map[string][]string
+	membership *setlist.Membership
 	// Unread are the resources that the caller may not list.
 	Unread []string
 }
 
 // readSets returns the sets that the caller may read, and those that are bound to namespaces.
 func (v *visit) readSets(ctx context.Context, namespaces []string) (*setIndex, error) {
-	x, all := &setIndex{bound: map[string][]string{}, compiler: selector.NewCompiler()}, []string{metav1.NamespaceAll}
+	x, all := &setIndex{bound: map[string][]string{}, membership: setlist.NewMembership()}, []string{metav1.NamespaceAll}
 	err := eachObject(ctx, v.reader(), all, &clusterv1beta2.ManagedClusterSetList{}, func(object runtime.Object) error {
 		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
 			x.addSet(set)
@@ -95,7 +93,10 @@ func (v *visit) readSets(ctx context.Context, namespaces []string) (*setIndex, e
 		}
 		return nil
 	})
-	return x, x.tolerate(bindingsResource, err)
+	if err := x.tolerate(bindingsResource, err); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // tolerate notes that a list was refused; it returns any other error.
@@ -111,16 +112,16 @@ func (x *setIndex) tolerate(what string, err error) error {
 
 func (x *setIndex) addSet(set *clusterv1beta2.ManagedClusterSet) {
 	shown := clusterSet{Set: set.Name, By: byLabel, Link: setLink(set.Name)}
-	if kind := set.Spec.ClusterSelector.SelectorType; kind != "" && kind != clusterv1beta2.ExclusiveClusterSetLabel {
-		shown.By, shown.selector = bySelector, inventory.NewClusterSet(x.compiler, set)
-		if shown.selector.Err != nil {
-			shown.Problem = shown.selector.Err.Error()
+	if shown.selector = x.membership.BySelector(set); shown.selector != nil {
+		shown.By = bySelector
+		if err := shown.selector.Err(); err != nil {
+			shown.Problem = err.Error()
 		}
 	}
 	x.sets = append(x.sets, shown)
 }
 
-func setLink(set string) string { return link([]string{"clusters"}, lists.BySet, set) }
+func setLink(set string) string { return link([]string{clustersPath}, lists.BySet, set) }
 
 // bind notes that a set is bound to a namespace. A set that the caller may not read is known by that.
 func (x *setIndex) bind(namespace, set string) {
@@ -149,9 +150,8 @@ func (x *setIndex) of(given map[string]string) []string {
 			in = append(in, set)
 		}
 	}
-	info := &clusterinfo.ClusterInfo{Labels: given} // Sets read nothing else.
 	for _, i := range x.bySelector {
-		if set := x.sets[i].selector; set.Err == nil && set.Contains(info) {
+		if x.sets[i].selector.Contains(given) {
 			in = append(in, x.sets[i].Set)
 		}
 	}

@@ -62,18 +62,18 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	told := listed("objects", shown)
+	told := listed(objectsPath, shown)
 	told["failed"] = found.failures().Items
 	made.JSON = told
 	if apierrors.IsForbidden(refused) {
 		shown.Empty = "Which objects are delivered to all clusters is for those who may list ManifestWorks. Name a namespace to see its objects."
 	}
-	if off := v.isOff("federation", workv1.SchemeGroupVersion.WithKind("ManifestWork")); off != "" {
+	if off := v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")); off != "" {
 		shown.Empty = off
 	}
 	made.addList(shown)
 	made.add("choose", "choose", map[string]any{
-		"Namespaces": namespaces[:min(len(namespaces), namespacesOffered)], "Everywhere": v.everywhere, "Path": "objects", "Deliveries": found,
+		"Namespaces": namespaces[:min(len(namespaces), namespacesOffered)], "Everywhere": v.everywhere, "Path": objectsPath, "Deliveries": found,
 	})
 	return made, nil
 }
@@ -119,7 +119,7 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 	for i := range shown.Objects {
 		onPage.Objects = append(onPage.Objects, *byLink[shown.Objects[i].Link])
 	}
-	made.add("objects", "objects", deliveredIn(v.namespace(), onPage))
+	made.add(objectsPath, "objects", deliveredIn(v.namespace(), onPage))
 	return made, nil
 }
 
@@ -131,7 +131,7 @@ func objectItems(reports *federated.Reports) (objects []item, byLink map[string]
 		kind := schema.GroupKind{Group: report.Group, Kind: report.Kind}.String()
 		shown := item{
 			Kind: kind, Namespace: report.Namespace, Name: report.Name, State: report.State, Tone: objectTone(report), Message: report.Message,
-			Link: link([]string{"objects", report.Namespace, kind, report.Name}),
+			Link: link([]string{objectsPath, report.Namespace, kind, report.Name}),
 		}
 		for j := range report.Clusters {
 			cluster := &report.Clusters[j]
@@ -197,7 +197,7 @@ func deliveredIn(namespace string, reports *federated.Reports) delivered {
 	}
 	for i := range reports.Objects {
 		report := &reports.Objects[i]
-		path := []string{"objects", report.Namespace, schema.GroupKind{Group: report.Group, Kind: report.Kind}.String(), report.Name}
+		path := []string{objectsPath, report.Namespace, schema.GroupKind{Group: report.Group, Kind: report.Kind}.String(), report.Name}
 		row := deliveredRow{
 			Object: report.Object, State: report.State, Message: report.Message, Replicas: report.Replicas, Link: link(path),
 		}
@@ -271,9 +271,10 @@ var errNoKind = refuse(http.StatusNotFound, "there is no page of objects of this
 
 // objectPage shows where one object is delivered, and why; with the parameter cluster also what would deliver it there.
 func objectPage(ctx context.Context, v *visit) (*page, error) {
-	kind := schema.ParseGroupKind(v.request.PathValue("kind"))
+	kind, kinds := schema.ParseGroupKind(v.request.PathValue("kind")), deliveredKinds(v)
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
-	if !slices.ContainsFunc(deliveredKinds(v), func(known schema.GroupVersionKind) bool { return known.GroupKind() == kind }) {
+	at := slices.IndexFunc(kinds, func(known schema.GroupVersionKind) bool { return known.GroupKind() == kind })
+	if at < 0 {
 		return nil, errNoKind
 	}
 	question := endpoint.Question{
@@ -286,8 +287,9 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: kind.Kind + " " + namespace + "/" + name, Section: objectsSection, Commands: []string{command},
-		Crumbs: crumbsOf(objectsSection, "objects", namespace),
+		Crumbs: crumbsOf(objectsSection, objectsPath, namespace),
 	}
+	v.addHead(ctx, made, kinds[at], namespace, name)
 	return v.documentPage(ctx, made, question)
 }
 
@@ -300,6 +302,7 @@ func requestPage(ctx context.Context, v *visit) (*page, error) {
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},
 	}
+	v.addHead(ctx, made, requestKind, namespace, name)
 	return v.documentPage(ctx, made, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace,
 		Objects: []endpoint.Object{{Group: openmcpv1alpha1.GroupVersion.Group, Kind: "ClusterRequest", Name: name}},
@@ -318,6 +321,7 @@ func workloadPage(ctx context.Context, v *visit) (*page, error) {
 		Title: kind.Kind + " " + namespace + "/" + name, Section: workloadsSection, Crumbs: crumbsOf(workloadsSection, "workloads", namespace),
 		Commands: []string{"placement explain " + strings.ToLower(kind.Kind) + "/" + name + " -n " + namespace},
 	}
+	v.addHead(ctx, made, known.GroupVersionKind, namespace, name)
 	return v.documentPage(ctx, made, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
 	})

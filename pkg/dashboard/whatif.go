@@ -79,7 +79,7 @@ func whatIfForm(v *visit, cluster string) *whatIfPart {
 	if form.most, form.All = lists.RowsShown, v.with("rows", allRows)+"#whatif"; v.query("rows") == allRows {
 		form.most, form.All = maxWhatIfRows, ""
 	}
-	var described []string
+	described := make([]string, 0, len(form.Fields)+1)
 	if form.Drain {
 		form.changes = append(form.changes, whatif.Drain{Cluster: cluster})
 	}
@@ -150,7 +150,8 @@ func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.S
 	state.Done = ctx.Done()
 	after, err := whatif.Apply(state, v.now, form.changes...)
 	if err != nil {
-		if form.blame(state, v.now, c.Name); !form.mistaken() {
+		form.blame(state, v.now, c.Name)
+		if !form.mistaken() {
 			form.Problem = err.Error()
 		}
 		c.Problem = err.Error()
@@ -221,7 +222,7 @@ func objectRow(difference *federated.Difference) whatIfRow {
 	kind := schema.GroupKind{Group: difference.Group, Kind: difference.Kind}.String()
 	row := whatIfRow{
 		Kind: kind, Name: difference.Namespace + "/" + difference.Name, Kept: difference.Kept,
-		Link: link([]string{"objects", difference.Namespace, kind, difference.Name}),
+		Link: link([]string{objectsPath, difference.Namespace, kind, difference.Name}),
 	}
 	for _, loss := range difference.Lost {
 		row.lose(loss.Cluster, loss.Reason, loss.Anyway)
@@ -240,12 +241,12 @@ func objectRow(difference *federated.Difference) whatIfRow {
 }
 
 func (r *whatIfRow) lose(cluster, reason string, anyway bool) {
-	r.Lost = append(r.Lost, chip{Text: cluster, Link: link([]string{"clusters", cluster}), Tone: document.Bad})
+	r.Lost = append(r.Lost, chip{Text: cluster, Link: link([]string{clustersPath, cluster}), Tone: document.Bad})
 	r.explain(cluster, dueAnyway(reason, anyway))
 }
 
 func (r *whatIfRow) gain(cluster, reason string, anyway bool) {
-	r.Gained = append(r.Gained, chip{Text: cluster, Link: link([]string{"clusters", cluster}), Tone: document.Good})
+	r.Gained = append(r.Gained, chip{Text: cluster, Link: link([]string{clustersPath, cluster}), Tone: document.Good})
 	r.explain(cluster, dueAnyway(reason, anyway))
 }
 
@@ -281,5 +282,5 @@ func (r *whatIfRow) bound() {
 // differenceLink returns the URL of a Placement by its qualified name and API, which is empty for v1beta1.
 func differenceLink(placement, version string) string {
 	namespace, name, _ := strings.Cut(placement, "/")
-	return link([]string{"placements", namespace, name}, "api", version)
+	return link([]string{placementsPath, namespace, name}, "api", version)
 }

@@ -62,7 +62,7 @@ func TestASystemIsAPackageAndALine(t *testing.T) {
 func copyWithToy(t *testing.T) string {
 	t.Helper()
 	copied := t.TempDir()
-	for _, directory := range []string{"cmd", "pkg", "manifests", "deploy"} {
+	for _, directory := range []string{"cmd", "pkg", "manifests", "deploy", "docs/runbooks"} {
 		copyFiles(t, filepath.Join(copied, directory), filepath.Join(root(t), directory))
 	}
 	for _, file := range []string{"go.mod", "go.sum"} {

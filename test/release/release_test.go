@@ -23,7 +23,7 @@ import (
 
 // sources is what the binary and the image are built from.
 var sources = []string{
-	"cmd", "deploy", "docs/third-party.md", "go.mod", "go.sum", "manifests", "pkg", "test/licenses", "test/surface/testdata",
+	"cmd", "deploy", "docs/runbooks", "docs/third-party.md", "go.mod", "go.sum", "manifests", "pkg", "test/licenses", "test/surface/testdata",
 	"test/surface/released", "vendor", "LICENSE", "NOTICE",
 }
 

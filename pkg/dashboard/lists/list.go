@@ -156,23 +156,16 @@ func (l *List) sort(objects []Object, asked url.Values) {
 	key, down := strings.CutPrefix(asked.Get(orderBy), descends)
 	for _, column := range l.Columns {
 		head := Head{Title: column.Title}
-		if column.Key != "" {
-			order := column.Key
-			if column.Key == key {
-				head.Order = "ascending"
-				if down {
-					head.Order = "descending"
-				} else {
-					order = descends + order
-				}
-				slices.SortStableFunc(objects, func(a, b Object) int {
-					if down {
-						return column.Compare(&b, &a)
-					}
-					return column.Compare(&a, &b)
-				})
-			}
-			head.Link = l.with(asked, orderBy, order)
+		switch {
+		case column.Key == "":
+		case column.Key != key:
+			head.Link = l.with(asked, orderBy, column.Key)
+		case down:
+			head.Order, head.Link = "descending", l.with(asked, orderBy, key)
+			slices.SortStableFunc(objects, func(a, b Object) int { return column.Compare(&b, &a) })
+		default:
+			head.Order, head.Link = "ascending", l.with(asked, orderBy, descends+key)
+			slices.SortStableFunc(objects, func(a, b Object) int { return column.Compare(&a, &b) })
 		}
 		l.Heads = append(l.Heads, head)
 	}
@@ -241,7 +234,8 @@ func (l *List) fields(asked url.Values, objects []Object, mistake error) {
 			continue
 		}
 		for _, each := range []Option{
-			{Value: column.Key, Text: strings.ToLower(column.Title)}, {Value: descends + column.Key, Text: strings.ToLower(column.Title) + ", last first"},
+			{Value: column.Key, Text: strings.ToLower(column.Title)},
+			{Value: descends + column.Key, Text: strings.ToLower(column.Title) + ", last first"},
 		} {
 			each.Selected = each.Value == asked.Get(orderBy)
 			order.Options = append(order.Options, each)
@@ -274,7 +268,8 @@ func optionsOf(value string, values []string) []Option {
 	if value != "" && !slices.Contains(values, value) {
 		values = append(values, value)
 	}
-	options := []Option{{Text: "all", Selected: value == ""}}
+	options := make([]Option, 0, len(values)+1)
+	options = append(options, Option{Text: "all", Selected: value == ""})
 	for _, each := range values {
 		options = append(options, Option{Value: each, Text: each, Selected: each == value})
 	}

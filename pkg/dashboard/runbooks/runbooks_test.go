@@ -16,7 +16,7 @@ func TestEveryRunbookIsRendered(t *testing.T) {
 	code := regexp.MustCompile(`(?s)<(code|pre)[^>]*>.*?</(code|pre)>`)
 	tag := regexp.MustCompile(`<[^>]*>`)
 	own := regexp.MustCompile(`href="/runbooks/?([^"#]*)(?:#([^"]*))?"`)
-	external := regexp.MustCompile(`href="https://github.com/placement-hub/placement-hub/blob/main/([^"#]*)`)
+	external := regexp.MustCompile(`href="https://github\.com/placement-hub/placement-hub/blob/main/([^"#]*)`)
 	for name, page := range all() {
 		html := string(page.HTML)
 		text := tag.ReplaceAllString(code.ReplaceAllString(html, ""), "")

@@ -4,5 +4,5 @@
 //
 // Read sends requests as that user: it lists the sets, sends one SelfSubjectAccessReview for each, and lists the ManagedClusterSetBindings of
 // the namespace, or of all namespaces. It writes nothing. A user who may not list the sets gets those that are bound, and List.Unlisted says
-// which right is missing.
+// which right is missing. Membership tells which clusters are in a set.
 package setlist

@@ -392,7 +392,8 @@ const maxHeader = 96
 // than maxHeader.
 func (p *Page) WantWhole() {
 	p.t.Helper()
-	for _, cut := range Eval[[]string](p, `(hidden => [...document.querySelectorAll("body *")].filter(e => !e.closest(hidden) && e.checkVisibility()).flatMap(e => {
+	for _, cut := range Eval[[]string](p, `(hidden => [...document.querySelectorAll("body *")].filter(e =>
+		!e.closest(hidden) && e.checkVisibility()).flatMap(e => {
 		const box = e.getBoundingClientRect(), style = getComputedStyle(e), what = e.tagName + "." + e.className + ": " + e.innerText?.slice(0, 60);
 		if (box.width > innerWidth || box.right > innerWidth + 1 || box.left < -1) return [what + " stands out of the screen"];
 		if (style.overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1) return [what + " is cut or scrolls sideways"];

@@ -33,7 +33,8 @@ func tenantSeesOwnThings(w *world) {
 	}
 	secrets := []string{"standby", "payments", "rollout", "training", "typo", "us-east-1-blue", "gpu1"}
 	for _, path := range []string{
-		"/", "/?namespace=team-a", "/placements", "/placements?namespace=team-a", "/placements?set=prod", "/objects", "/workloads", "/search?q=a", "/clusters", "/clusters/gpu1", "/clusters/gpu1?drain=true", "/placements/team-a/standby",
+		"/", "/?namespace=team-a", "/placements", "/placements?namespace=team-a", "/placements?set=prod", "/objects", "/workloads", "/search?q=a",
+		"/clusters", "/clusters/gpu1", "/clusters/gpu1?drain=true", "/placements/team-a/standby",
 		"/placements/team-a/standby?cluster=gpu1", "/placements/team-b/typo", "/objects?namespace=team-a", "/requests", "/requests?namespace=team-a",
 		"/workloads?namespace=team-a", "/placements/team-c/nightly", "/placements/team-c/nightly?verdict=Scope",
 		"/fleet", "/placements/team-c/nightly/fleet", "/placements/team-c/nightly/fleet?colour=load", "/placements/team-a/standby/fleet",
