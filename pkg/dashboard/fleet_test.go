@@ -33,7 +33,10 @@ func TestThePictureOfAPlacement(t *testing.T) {
 			`<small>binding</small> <bdi>prod</bdi>`, `<small>set by label</small>`, `<small>2 clusters</small>`, `class="line good v0" d="M0 5h9"`,
 		}, nil},
 		{"/placements/team-a/web/fleet?by=none", []string{"no value 3"}, []string{"/clusters?label"}},
-		{"/placements/team-a/web/fleet?colour=load", []string{"<bdi>1 decision</bdi> 1", "<bdi>no decision</bdi> 2"}, []string{"<bdi>Predicate</bdi> 1,"}},
+		{
+			"/placements/team-a/web/fleet?colour=load", []string{"<bdi>1 decision</bdi> 1", "<bdi>no decision</bdi> 2"},
+			[]string{"<bdi>Predicate</bdi> 1,"},
+		},
 		{"/fleet", []string{"<bdi>Unavailable</bdi> 3"}, nil},
 		{"/fleet?colour=load", []string{"<bdi>no decision</bdi> 2"}, nil},
 		{"/placements/team-a/none/fleet", []string{"there is no such Placement"}, nil},

@@ -32,7 +32,9 @@ func cellsOf(group *Group, line Line) []string {
 // Every cluster has a cell of its own in its group, within the width of the picture, and a count of its class.
 func TestEveryClusterHasACell(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
-		classes := []Class{{Name: "Selected", Style: "good", Order: 0}, {Name: "Taint", Style: "bad", Order: 2}, {Name: "Rank", Style: "fair", Order: 1}}
+		classes := []Class{
+			{Name: "Selected", Style: "good", Order: 0}, {Name: "Taint", Style: "bad", Order: 2}, {Name: "Rank", Style: "fair", Order: 1},
+		}
 		cells := make([]Cell, rapid.SampledFrom([]int{0, 1, 35, 36, 37, 500, 721, 3000}).Draw(t, "cells"))
 		values := rapid.SampledFrom([]int{1, 3, 61, 62, 200}).Draw(t, "groups")
 		for i := range cells {
