@@ -10,7 +10,8 @@
 
   // A form that was edited keeps what was typed, whatever else changes around it.
   const edited = (part) => Array.from(part.querySelectorAll("textarea, input:not([type=hidden])")).some(
-    (field) => field.value !== field.defaultValue);
+    (field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked) ||
+    Array.from(part.querySelectorAll("select")).some((field) => field.selectedIndex !== Math.max(0, Array.from(field.options).findIndex((option) => option.defaultSelected)));
 
   // replace puts new content into a part of the page, and keeps the focus on the same link or field.
   const replace = (part, update) => {

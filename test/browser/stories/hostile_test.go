@@ -18,6 +18,7 @@ const (
 	markup    = `<img src=x onerror=alert(1)><script>alert(2)</script>`
 	attribute = `"><svg onload=alert(3)>' onmouseover='alert(4)`
 	leftwards = "safe\u202egnp.exe\u2066x"
+	hebrew    = "מרכז"
 )
 
 // hostileTextsStayInert writes hostile texts everywhere where the API server takes them, and opens every page that shows them.
@@ -30,7 +31,7 @@ func hostileTextsStayInert(w *world) {
 	status := must(json.Marshal(map[string]any{"status": map[string]any{
 		"clusterClaims": []any{
 			map[string]any{"name": "markup.example.com", "value": markup}, map[string]any{"name": "attribute.example.com", "value": attribute},
-			map[string]any{"name": "bidi.example.com", "value": leftwards},
+			map[string]any{"name": "bidi.example.com", "value": leftwards}, map[string]any{"name": "hebrew.example.com", "value": hebrew},
 		},
 		"conditions": []any{map[string]any{
 			"type": "ManagedClusterConditionAvailable", "status": "False", "reason": "Hostile", "lastTransitionTime": "2026-01-01T00:00:00Z",
@@ -70,6 +71,15 @@ func hostileTextsStayInert(w *world) {
 	shown := w.open(t, "/clusters/hostile", page.Options{})
 	for _, text := range []string{markup, attribute, "safe\ufffdgnp.exe\ufffdx"} {
 		shown.WantText("#cluster", text)
+	}
+	fleet := w.open(t, "/fleet?by=hebrew.example.com", page.Options{})
+	if !page.Eval[bool](fleet, `(cell => {
+		const count = document.createRange();
+		count.selectNodeContents(cell.lastChild);
+		return cell.innerText === `+page.Quote(hebrew+" 2")+` &&
+			count.getBoundingClientRect().left >= cell.querySelector("bdi").getBoundingClientRect().right - 1;
+	})([...document.querySelectorAll("figcaption")].find(c => c.querySelector("bdi")))`) {
+		t.Errorf("a value from right to left swallows the count behind it: %q", fleet.Texts("figcaption"))
 	}
 	for _, cluster := range []string{longCluster, "hostile"} {
 		w.hub.Kubectl(t, "delete", "managedcluster", cluster, "--wait=false")
