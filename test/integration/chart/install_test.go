@@ -3,21 +3,25 @@
 package chart
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -112,6 +116,7 @@ func checkLife(t *testing.T, helm helmVersion) {
 
 	t.Run("an upgrade without changes writes nothing", func(t *testing.T) {
 		c.writeBundle(t)
+		c.waitForFlowSchemas(t)
 		before := c.states(t, objects)
 		c.install(t, flags(everything())...)
 		if diff := cmp.Diff(before, c.states(t, objects)); diff != "" {
@@ -154,6 +159,25 @@ func checkLife(t *testing.T, helm helmVersion) {
 		helm.run(t, "uninstall", release, "--namespace", manifests.Namespace, "--kubeconfig", c.kubeconfig)
 		c.expectKept(t, objects, nil, installed)
 	})
+}
+
+// waitForFlowSchemas waits until the API server has written the status of each FlowSchema, which it does some time after its creation.
+func (c cluster) waitForFlowSchemas(t *testing.T) {
+	t.Helper()
+	schemas := &flowcontrolv1.FlowSchemaList{}
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if err := c.client.List(ctx, schemas); err != nil {
+			return false, err
+		}
+		return !slices.ContainsFunc(schemas.Items, func(schema flowcontrolv1.FlowSchema) bool {
+			return !slices.ContainsFunc(schema.Status.Conditions, func(condition flowcontrolv1.FlowSchemaCondition) bool {
+				return condition.Type == flowcontrolv1.FlowSchemaConditionDangling && condition.Status == flowcontrolv1.ConditionFalse
+			})
+		}), nil
+	})
+	if err != nil {
+		t.Fatalf("waiting for the status of the FlowSchemas: %v; %v", err, schemas.Items)
+	}
 }
 
 // expectKept expects that of the objects those of a smaller rendering, the definitions and the namespaces are left, and are not new ones.
