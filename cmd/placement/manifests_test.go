@@ -32,7 +32,9 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 			WithoutTaints: true, ManifestWorks: true,
 		}},
 		{"without FlowSchemas", []string{"--without-flow-schemas"}, deploy.Choices{WithoutFlowSchemas: true}},
-		{"by URLs", []string{"--system=affinityclass", "--webhook-url=https://hub.example.com:9443", "--explain-address=https://hub.example.com"}, deploy.Choices{
+		{"by URLs", []string{
+			"--system=affinityclass", "--webhook-url=https://hub.example.com:9443", "--explain-address=https://hub.example.com",
+		}, deploy.Choices{
 			Systems: []string{manifests.AffinityClass}, WebhookURL: "https://hub.example.com:9443", ExplainAddress: "https://hub.example.com",
 		}},
 	}

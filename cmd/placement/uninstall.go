@@ -93,7 +93,8 @@ func newUninstallCommand() *cobra.Command {
 		panic(err) // The flag is there.
 	}
 	flags.BoolVar(&o.release, "release-finalizers", false, "Remove the finalizers of the hub from the objects of all namespaces.")
-	flags.BoolVar(&o.deleteState, "delete-hub-state", false, "Delete the ConfigMaps, the Secret and the Lease that the hub has written into its namespace.")
+	flags.BoolVar(&o.deleteState, "delete-hub-state", false,
+		"Delete the ConfigMaps, the Secret and the Lease that the hub has written into its namespace.")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print what would be removed, and change nothing.")
 	flags.StringSliceVar(&o.systems, "system", nil,
 		"Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
@@ -215,8 +216,8 @@ func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Co
 	if holder == "" || expired(lease, time.Now()) != "" {
 		return nil
 	}
-	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers and write its state again; stop it and wait until the lease has expired, "+
-		"delete the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
+	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers and write its state again; stop it and wait until the "+
+		"lease has expired, delete the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
 }
 
 // summary says how many finalizers were released.

@@ -25,7 +25,10 @@ func TestUninstallSaysWhatItNeeds(t *testing.T) {
 	}{
 		{nil, "say what to do: --release-finalizers or --delete-hub-state"},
 		{[]string{"--dry-run"}, "say what to do: --release-finalizers or --delete-hub-state"},
-		{[]string{"--delete-hub-state", "--system=federation"}, "--delete-hub-state is about a hub that is gone, and --system about one that goes on"},
+		{
+			[]string{"--delete-hub-state", "--system=federation"},
+			"--delete-hub-state is about a hub that is gone, and --system about one that goes on",
+		},
 		{
 			[]string{"--release-finalizers", "--system=fleet"},
 			`--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`,

@@ -115,8 +115,8 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	}
 }
 
-// hintUnreached returns what to do about the address of a Service that cannot be connected to: clients outside of the cluster of the hub cannot reach
-// it. It is empty for other addresses, and for an error of whoever was reached.
+// hintUnreached returns what to do about the address of a Service that cannot be connected to: clients outside of the cluster of the hub cannot
+// reach it. It is empty for other addresses, and for an error of whoever was reached.
 func hintUnreached(target string, err error) string {
 	address, parseErr := url.Parse(target)
 	host := ""
@@ -124,7 +124,8 @@ func hintUnreached(target string, err error) string {
 		host = address.Hostname()
 	}
 	unreached, failed := (*net.OpError)(nil), (*url.Error)(nil)
-	connecting := errors.As(err, &unreached) && (unreached.Op == "dial" || unreached.Op == "proxyconnect") || errors.As(err, &failed) && failed.Timeout()
+	connecting := errors.As(err, &unreached) && (unreached.Op == "dial" || unreached.Op == "proxyconnect") ||
+		errors.As(err, &failed) && failed.Timeout()
 	if !connecting || !strings.HasSuffix(host, ".svc") && !strings.Contains(host, ".svc.") {
 		return ""
 	}

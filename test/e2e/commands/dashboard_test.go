@@ -66,7 +66,8 @@ func wantOneLine(t *testing.T, replica *suite.Replica) {
 		if !strings.Contains(line, "extension-apiserver-authentication") {
 			continue
 		}
-		if lines++; line[0] != 'I' || !strings.Contains(line, "Bind the Role extension-apiserver-authentication-reader in kube-system") {
+		lines++
+		if line[0] != 'I' || !strings.Contains(line, "Bind the Role extension-apiserver-authentication-reader in kube-system") {
 			t.Errorf("the log has %q", line)
 		}
 	}
@@ -91,7 +92,9 @@ func TestDashboardOfTheHub(t *testing.T) {
 			suite.Must(t, h.Client.Create(t.Context(), &rbacv1.RoleBinding{ // deploy/components/dashboard has it.
 				ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "placement-hub-dashboard"},
 				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "extension-apiserver-authentication-reader"},
-				Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "open-cluster-management-hub", Name: "placement-controller-sa"}},
+				Subjects: []rbacv1.Subject{{
+					Kind: rbacv1.ServiceAccountKind, Namespace: "open-cluster-management-hub", Name: "placement-controller-sa",
+				}},
 			}))
 		}
 	}

@@ -54,13 +54,9 @@ func installFlowSchemas(t *testing.T, h *suite.Hub) {
 	})
 	suite.Must(t, manifests.Apply(t.Context(), h.Environment.AdminConfig(), objects))
 	suite.Eventually(t, "waiting for the FlowSchemas", func() error {
-		for name, want := range map[string]string{"placement-hub-leader-election": "leader-election", "placement-hub-agents": "placement-hub-agents"} {
-			request := requestsOfTheHub()[0]
-			if name == "placement-hub-agents" {
-				request = requestOfAnAgent()
-			}
-			if schema, level := request.classify(t, h); schema != name || level != want {
-				return fmt.Errorf("%s is of %s in %s, want %s in %s", request.reason, schema, level, name, want)
+		for _, request := range append(requestsOfTheHub(), requestOfAnAgent()) {
+			if schema, level := request.classify(t, h); schema != request.schema || level != request.level {
+				return fmt.Errorf("%s is of %s in %s, want %s in %s", request.reason, schema, level, request.schema, request.level)
 			}
 		}
 		return nil
@@ -132,8 +128,8 @@ func requestsOfTheHub() []classified {
 	return requests
 }
 
-// classify sends the request, and returns the names of the FlowSchema and of the level by which the API server has served it. Whether the user may send
-// it does not matter: the API server authorizes it afterwards.
+// classify sends the request, and returns the names of the FlowSchema and of the level by which the API server has served it. Whether the user may
+// send it does not matter: the API server authorizes it afterwards.
 func (c classified) classify(t *testing.T, h *suite.Hub) (schema, level string) {
 	t.Helper()
 	config, err := h.Environment.UserConfig(c.user, c.groups...)
@@ -310,7 +306,9 @@ func allowFlood(t *testing.T, h *suite.Hub) {
 	t.Helper()
 	name := metav1.ObjectMeta{Namespace: flooded, Name: flooded}
 	for _, object := range []client.Object{
-		&rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "get"}}}},
+		&rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create", "get"},
+		}}},
 		&rbacv1.RoleBinding{
 			ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: flooded},
 			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + flooded}},

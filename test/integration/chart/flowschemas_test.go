@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The values set the level of what the hub reads and writes, and where its FlowSchemas are among those of others: the Leases and the reviews are before
-// the rest.
+// The values set the level of what the hub reads and writes, and where its FlowSchemas are among those of others: the Leases and the reviews are
+// before the rest.
 func TestFlowSchemas(t *testing.T) {
 	type schema struct {
 		level      string

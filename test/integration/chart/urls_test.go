@@ -90,7 +90,9 @@ func checkURLs(t *testing.T, helm helmVersion) {
 	}{
 		{"a URL", func() { c.install(t, flags(byURL)...) }, hubURL},
 		{"the same again", func() { c.install(t, flags(byURL)...) }, hubURL},
-		{"another URL", func() { c.install(t, flags(append(everything(), "webhooks.url=https://other.example.com"))...) }, "https://other.example.com"},
+		{"another URL", func() {
+			c.install(t, flags(append(everything(), "webhooks.url=https://other.example.com"))...)
+		}, "https://other.example.com"},
 		{"the Service", func() { c.install(t, flags(everything())...) }, ""},
 		{"by hand", func() { c.editURLs(t, hubURL) }, hubURL},
 		{"the same URL by the value", func() { c.install(t, flags(byURL)...) }, hubURL},

@@ -53,6 +53,14 @@ func (o Options) needsControllerManager() bool {
 	return o.Sample.Name != sampleFleet || !o.Once || o.DataDir != ""
 }
 
+// checkKubeconfigPaths returns an error if a kubeconfig to be written would overwrite the file of somebody else.
+func (o Options) checkKubeconfigPaths(ctx context.Context) error {
+	if o.Once || o.OwnsKubeconfig {
+		return nil
+	}
+	return errors.Join(checkKubeconfigPath(ctx, o.Kubeconfig), checkKubeconfigPath(ctx, o.Kubeconfig+tenantSuffix))
+}
+
 // Hub is a control plane with the prerequisites of the controllers.
 type Hub struct {
 	config      *rest.Config
@@ -89,12 +97,8 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 			return nil, err
 		}
 	}
-	if !o.Once && !o.OwnsKubeconfig {
-		for _, path := range []string{o.Kubeconfig, o.Kubeconfig + tenantSuffix} {
-			if err := checkKubeconfigPath(ctx, path); err != nil {
-				return nil, err
-			}
-		}
+	if err := o.checkKubeconfigPaths(ctx); err != nil {
+		return nil, err
 	}
 	programs := "etcd, kube-apiserver and kube-controller-manager"
 	switch {
@@ -119,10 +123,11 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if o.Once {
 		return h, nil
 	}
-	if err := h.writeAccess(assets.Kubectl); err != nil {
-		return h, err
+	err = h.writeAccess(assets.Kubectl)
+	if err == nil {
+		err = h.writeTenant(ctx)
 	}
-	return h, h.writeTenant(ctx)
+	return h, err
 }
 
 // writeAccess writes the kubeconfig for users and prints the kubectl commands that use it. kubectl is the path of the program; empty for none.

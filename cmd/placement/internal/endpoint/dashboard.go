@@ -78,8 +78,8 @@ func (r *Reviewers) Run(ctx context.Context) {
 		}
 		if hint != logged && ctx.Err() == nil {
 			logged = hint
-			klog.FromContext(ctx).Info("Client certificates are not accepted, because the authorities that sign them cannot be read; tokens are. "+hint,
-				"configMap", klog.KRef(clientAuthorityNamespace, clientAuthorityConfigMap), "err", err)
+			klog.FromContext(ctx).Info(
+				"Client certificates are not accepted, because the authorities that sign them cannot be read; tokens are. "+hint, "configMap", klog.KRef(clientAuthorityNamespace, clientAuthorityConfigMap), "err", err)
 		}
 		return false, nil
 	})
@@ -93,13 +93,13 @@ func (r *Reviewers) readAuthorities(ctx context.Context) (hint string, err error
 	published, err := r.hub.CoreV1().ConfigMaps(clientAuthorityNamespace).Get(ctx, clientAuthorityConfigMap, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		return "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, as deploy/components/dashboard does", err
+		hint = "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, as deploy/components/dashboard does"
 	case apierrors.IsNotFound(err), err == nil && published.Data[clientAuthorityKey] == "":
-		return "An API server publishes them if it has --client-ca-file; otherwise nothing is to be done", err
+		hint = "An API server publishes them if it has --client-ca-file; otherwise nothing is to be done"
 	case err != nil:
-		return "The hub tries again", err
+		hint = "The hub tries again"
 	}
-	return "", nil
+	return hint, err //nolint:wrapcheck // The line of the log names the ConfigMap.
 }
 
 // Pages is an HTTPS server for people, on leader and standby alike.

@@ -17,7 +17,8 @@ import (
 // What the hub has written is found and deleted in the version that was read; what cannot be read or deleted is named, and the rest goes on.
 func TestStateOfAHub(t *testing.T) {
 	const inHub = "/api/v1/namespaces/hub/"
-	configMaps, secrets := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	configMaps := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	all := []Written{
 		{Resource: configMaps, Name: "address", About: "an address"}, {Resource: configMaps, Name: "gone", About: "nothing"},
 		{Resource: configMaps, Name: "changed", About: "words"}, {Resource: secrets, Name: "keys", About: "keys"},
