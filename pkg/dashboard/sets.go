@@ -100,59 +100,59 @@ func (v *visit) readSets(ctx context.Context, namespaces []string) (*setIndex, e
 }
 
 // tolerate notes that a list was refused; it returns any other error.
-func (x *setIndex) tolerate(what string, err error) error {
+func (s *setIndex) tolerate(what string, err error) error {
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
 	if err != nil {
-		x.Unread = append(x.Unread, what)
+		s.Unread = append(s.Unread, what)
 	}
 	return nil
 }
 
-func (x *setIndex) addSet(set *clusterv1beta2.ManagedClusterSet) {
+func (s *setIndex) addSet(set *clusterv1beta2.ManagedClusterSet) {
 	shown := clusterSet{Set: set.Name, By: byLabel, Link: setLink(set.Name)}
-	if shown.selector = x.membership.BySelector(set); shown.selector != nil {
+	if shown.selector = s.membership.BySelector(set); shown.selector != nil {
 		shown.By = bySelector
 		if err := shown.selector.Err(); err != nil {
 			shown.Problem = err.Error()
 		}
 	}
-	x.sets = append(x.sets, shown)
+	s.sets = append(s.sets, shown)
 }
 
 func setLink(set string) string { return link([]string{clustersPath}, lists.BySet, set) }
 
 // bind notes that a set is bound to a namespace. A set that the caller may not read is known by that.
-func (x *setIndex) bind(namespace, set string) {
-	x.bound[namespace] = append(x.bound[namespace], set)
-	at, known := x.find(set)
+func (s *setIndex) bind(namespace, set string) {
+	s.bound[namespace] = append(s.bound[namespace], set)
+	at, known := s.find(set)
 	if !known {
-		x.sets = slices.Insert(x.sets, at, clusterSet{Set: set, Link: setLink(set)})
-		for i := range x.bySelector {
-			if x.bySelector[i] >= at {
-				x.bySelector[i]++
+		s.sets = slices.Insert(s.sets, at, clusterSet{Set: set, Link: setLink(set)})
+		for i := range s.bySelector {
+			if s.bySelector[i] >= at {
+				s.bySelector[i]++
 			}
 		}
 	}
-	x.sets[at].Namespaces = append(x.sets[at].Namespaces, namespace)
+	s.sets[at].Namespaces = append(s.sets[at].Namespaces, namespace)
 }
 
-func (x *setIndex) find(set string) (at int, known bool) {
-	return slices.BinarySearchFunc(x.sets, set, func(each clusterSet, set string) int { return cmp.Compare(each.Set, set) })
+func (s *setIndex) find(set string) (at int, known bool) {
+	return slices.BinarySearchFunc(s.sets, set, func(each clusterSet, set string) int { return cmp.Compare(each.Set, set) })
 }
 
 // of returns the sets of a cluster with some labels, sorted. The label of a set that the caller may not read counts, too.
-func (x *setIndex) of(given map[string]string) []string {
+func (s *setIndex) of(given map[string]string) []string {
 	var in []string
 	if set := given[clusterv1beta2.ClusterSetLabel]; set != "" {
-		if at, known := x.find(set); !known || x.sets[at].selector == nil {
+		if at, known := s.find(set); !known || s.sets[at].selector == nil {
 			in = append(in, set)
 		}
 	}
-	for _, i := range x.bySelector {
-		if x.sets[i].selector.Contains(given) {
-			in = append(in, x.sets[i].Set)
+	for _, i := range s.bySelector {
+		if s.sets[i].selector.Contains(given) {
+			in = append(in, s.sets[i].Set)
 		}
 	}
 	slices.Sort(in)
@@ -161,8 +161,8 @@ func (x *setIndex) of(given map[string]string) []string {
 
 // count returns the sets with the numbers of their clusters, and one without a name for the clusters that are in none. With a set that the label of a
 // cluster names and that does not exist, its clusters are in none that a Placement may use, and it is listed.
-func (x *setIndex) count(seen []item) []clusterSet {
-	counted := slices.Clone(x.sets)
+func (s *setIndex) count(seen []item) []clusterSet {
+	counted := slices.Clone(s.sets)
 	numbers := make(map[string]*[2]int, len(counted)+1)
 	for i := range seen {
 		in := seen[i].Sets
@@ -189,7 +189,7 @@ func (x *setIndex) count(seen []item) []clusterSet {
 	}
 	for _, set := range slices.Sorted(maps.Keys(numbers)) {
 		missing := clusterSet{Set: set, Clusters: &numbers[set][0], Available: &numbers[set][1], Link: setLink(cmp.Or(set, lists.NoSet))}
-		if set != "" && !slices.Contains(x.Unread, setsResource) {
+		if set != "" && !slices.Contains(s.Unread, setsResource) {
 			missing.Problem = "there is no such set"
 		}
 		counted = append(counted, missing)

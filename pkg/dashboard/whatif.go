@@ -104,27 +104,27 @@ func whatIfForm(v *visit, cluster string) *whatIfPart {
 }
 
 // asked reports whether the form was sent with anything in it.
-func (f *whatIfPart) asked() bool {
-	return f.Drain || slices.ContainsFunc(f.Fields, func(field whatIfField) bool { return field.Value != "" })
+func (p *whatIfPart) asked() bool {
+	return p.Drain || slices.ContainsFunc(p.Fields, func(field whatIfField) bool { return field.Value != "" })
 }
 
 // mistaken reports whether a field has a mistake.
-func (f *whatIfPart) mistaken() bool {
-	return slices.ContainsFunc(f.Fields, func(field whatIfField) bool { return field.Problem != "" })
+func (p *whatIfPart) mistaken() bool {
+	return slices.ContainsFunc(p.Fields, func(field whatIfField) bool { return field.Problem != "" })
 }
 
 // code returns the status code of the page: 0 unless a field has a mistake.
-func (f *whatIfPart) code() int {
-	if f.mistaken() {
+func (p *whatIfPart) code() int {
+	if p.mistaken() {
 		return http.StatusBadRequest
 	}
 	return 0
 }
 
 // blame finds the fields whose changes the hub refuses, and says why below them.
-func (f *whatIfPart) blame(state *explain.State, now time.Time, cluster string) {
-	for i := range f.Fields {
-		field := &f.Fields[i]
+func (p *whatIfPart) blame(state *explain.State, now time.Time, cluster string) {
+	for i := range p.Fields {
+		field := &p.Fields[i]
 		if field.Value == "" {
 			continue
 		}
@@ -174,8 +174,8 @@ func (c *clusterReport) simulate(ctx context.Context, v *visit, state *explain.S
 }
 
 // show makes the table of a result.
-func (f *whatIfPart) show(result *explain.WhatIf) {
-	f.Summary = result.Summary.String()
+func (p *whatIfPart) show(result *explain.WhatIf) {
+	p.Summary = result.Summary.String()
 	for i := range result.Placements {
 		difference := &result.Placements[i]
 		row := whatIfRow{
@@ -197,23 +197,23 @@ func (f *whatIfPart) show(result *explain.WhatIf) {
 			row.Why = append(row.Why, "may change by itself at "+difference.ChangesAt.UTC().Format(time.RFC3339))
 		}
 		row.Notes = difference.Notes
-		f.Rows = append(f.Rows, row)
+		p.Rows = append(p.Rows, row)
 	}
 	for _, stalled := range result.Stalled {
-		f.Rows = append(f.Rows, whatIfRow{
+		p.Rows = append(p.Rows, whatIfRow{
 			Kind: itemPlacement, Name: document.Title(stalled.Placement, stalled.API), Link: differenceLink(stalled.Placement, stalled.API),
 			Why: []string{"the decisions stay: " + stalled.Reason},
 		})
 	}
 	for i := range result.Objects {
-		f.Rows = append(f.Rows, objectRow(&result.Objects[i]))
+		p.Rows = append(p.Rows, objectRow(&result.Objects[i]))
 	}
-	f.Notes = result.ObjectNotes
-	if most := f.most; len(f.Rows) > most {
-		f.RowsMore, f.Rows = len(f.Rows)-most, f.Rows[:most]
+	p.Notes = result.ObjectNotes
+	if most := p.most; len(p.Rows) > most {
+		p.RowsMore, p.Rows = len(p.Rows)-most, p.Rows[:most]
 	}
-	for i := range f.Rows {
-		f.Rows[i].bound()
+	for i := range p.Rows {
+		p.Rows[i].bound()
 	}
 }
 
