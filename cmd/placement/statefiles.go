@@ -54,13 +54,13 @@ func (f *fileFlags) addFiles(cmd *cobra.Command) {
 }
 
 // gcPercent makes half as many garbage collections as the default. What is read from files lives until the command ends, so that collections free
-// little: they took a fifth of the time of a diff against 2,000 clusters, which has a heap of 150 MiB with either.
+// little, and took a fifth of the time of a diff against 2,000 clusters. Its process has 105 to 185 MiB with it, after 95 to 170 MiB.
 const gcPercent = 200
 
-// collectLess sets gcPercent, unless the environment says something else.
+// collectLess sets gcPercent in place of the default of Go, which is 100.
 func collectLess() {
-	if _, set := os.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
+	if before := debug.SetGCPercent(gcPercent); before != 100 { //nolint:mnd // The default.
+		debug.SetGCPercent(before)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
-// E3: what the webhooks of the hub and the validation rules of its definitions refuse is said by every command that takes the kind, in their words. It
-// is a mistake, but for what webhooks say of objects that describe a hub. Nothing asks an API server.
+// E3: what the webhooks of the hub and the validation rules of its definitions refuse is said by every command that takes the kind, in their words.
+// It is a mistake, but for what webhooks say of objects that describe a hub. Nothing asks an API server.
 func TestFilesAreAsStrictAsWebhooks(t *testing.T) {
 	directory := t.TempDir()
 	file := func(name, content string) string {
@@ -25,7 +25,8 @@ func TestFilesAreAsStrictAsWebhooks(t *testing.T) {
 		openmcp = "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: "
 		cluster = "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: c1}\nspec: {}\n"
 	)
-	placement := file("placement", "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: p, namespace: team-a}\nspec: {}\n")
+	placement := file("placement", "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+		"metadata: {name: p, namespace: team-a}\nspec: {}\n")
 	hub := file("hub", cluster)
 	commands := map[string]func(file string) string{
 		"simulate":       func(file string) string { return "simulate -f " + placement + " -f " + file },
@@ -37,7 +38,8 @@ func TestFilesAreAsStrictAsWebhooks(t *testing.T) {
 	described := map[string]bool{"simulate": true, "explain": true, "federated": true}
 	for _, tc := range []struct{ name, object, words string }{
 		{
-			"policy", kupid + "PodSchedulingPolicy\nmetadata: {name: p, namespace: team-a}\nspec: {podSelector: {}, tolerations: [{operator: Equal}]}\n",
+			"policy", kupid + "PodSchedulingPolicy\nmetadata: {name: p, namespace: team-a}\n" +
+				"spec: {podSelector: {}, tolerations: [{operator: Equal}]}\n",
 			"spec.tolerations[0].operator",
 		},
 		{

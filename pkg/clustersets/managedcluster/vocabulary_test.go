@@ -121,8 +121,10 @@ func TestVocabularyUnderChurn(t *testing.T) {
 	h.create(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{"region": "eu"}}})
 	h.clock.SetTime(h.clock.Now().Add(time.Second))
 	before := h.writes
-	if h.run(h.fleet()); h.writes != before+1 || h.data().Data[labelsKey] != "region" || h.data().Data[placementsKey] != fmt.Sprintf("= %d", seconds) {
-		t.Errorf("%d writes after a cluster has joined, data %v", h.writes-before, h.data().Data)
+	h.run(h.fleet())
+	data := h.data().Data
+	if h.writes != before+1 || data[labelsKey] != "region" || data[placementsKey] != fmt.Sprintf("= %d", seconds) {
+		t.Errorf("%d writes after a cluster has joined, data %v", h.writes-before, data)
 	}
 }
 

@@ -78,7 +78,8 @@ func vocabulary(of *hubObjects) map[string]string {
 	}
 	addByNamespace(data, boundKey, strconv.Itoa(len(bound)), bound, boundLimit)
 	all, named := placementCounts(bound, of)
-	addByNamespace(data, placementsKey, strings.Join(all, "\n"), leastLines(named, placementsLimit-len(placementsKey)-linesSize(all)), placementsLimit)
+	least := leastLines(named, placementsLimit-len(placementsKey)-linesSize(all))
+	addByNamespace(data, placementsKey, strings.Join(all, "\n"), least, placementsLimit)
 	return data
 }
 

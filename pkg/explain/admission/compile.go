@@ -94,12 +94,15 @@ type neededMessages struct {
 	of *recordedValidations
 }
 
-// ForInput implements cel.ConditionEvaluator. Where validations have used a tenth of their budget, messages may use up the rest, which is an error.
+// cheapValidations leave so much of the budget of a policy that its messages cannot use up the rest, which would be an error.
+const cheapValidations = celconfig.RuntimeCELCostBudget / 10 * 9
+
+// ForInput implements cel.ConditionEvaluator.
 func (n *neededMessages) ForInput(
 	ctx context.Context, attributes *admission.VersionedAttributes, request *admissionv1.AdmissionRequest, optional cel.OptionalVariableBindings,
 	namespace *corev1.Namespace, budget int64,
 ) ([]cel.EvaluationResult, int64, error) {
-	if !n.of.failed && budget >= celconfig.RuntimeCELCostBudget/10*9 {
+	if !n.of.failed && budget >= cheapValidations {
 		return nil, budget, nil
 	}
 	return n.ConditionEvaluator.ForInput(ctx, attributes, request, optional, namespace, budget) //nolint:wrapcheck // The validator shows it.

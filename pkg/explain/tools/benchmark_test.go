@@ -70,8 +70,9 @@ status:
 func placements(count int) []byte {
 	var out bytes.Buffer
 	for i := range count {
-		fmt.Fprintf(&out, "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: p-%d, namespace: team-%d}\n"+
-			"spec:\n  numberOfClusters: %d\n  predicates:\n  - requiredClusterSelector:\n      labelSelector:\n        matchLabels: {region: region-%d}\n"+
+		fmt.Fprintf(&out, "---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+			"metadata: {name: p-%d, namespace: team-%d}\nspec:\n  numberOfClusters: %d\n  predicates:\n"+
+			"  - requiredClusterSelector:\n      labelSelector:\n        matchLabels: {region: region-%d}\n"+
 			"        matchExpressions:\n        - {key: env, operator: In, values: [prod, stage]}\n", i, i%10, 1+i%20, i%5)
 	}
 	return out.Bytes()

@@ -210,7 +210,8 @@ func TestApplyMergesTheOlderAPI(t *testing.T) {
 		{
 			reason: "objects are merged by their keys",
 			live:   "{antiAffinity: {topologyKey: region, topologyKeyType: Label}}", wantKept: nil,
-			file: "{antiAffinity: {topologyKey: zone, topologyKeyType: Label}}", wantSpec: "{antiAffinity: {topologyKey: zone, topologyKeyType: Label}}",
+			file:     "{antiAffinity: {topologyKey: zone, topologyKeyType: Label}}",
+			wantSpec: "{antiAffinity: {topologyKey: zone, topologyKeyType: Label}}",
 		},
 		{
 			reason: "nothing is drawn into what is empty", live: "{}", file: "{numberOfClusters: 1}", wantSpec: "{numberOfClusters: 1}",

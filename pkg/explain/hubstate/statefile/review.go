@@ -51,9 +51,9 @@ func (r *Reader) submit(at position, identity string, kind *explain.Kind, fields
 	}
 }
 
-// Review evaluates the validation rules of the definitions, what webhooks check, and the policies for the objects of the files, of which Applied ones update those of the
-// same name that one of the hubs has. It returns the warnings and what was not evaluated, one line each, and an *InputError about the objects that
-// are refused.
+// Review evaluates the validation rules of the definitions, what webhooks check, and the policies for the objects of the files, of which Applied
+// ones update those of the same name that one of the hubs has. It returns the warnings and what was not evaluated, one line each, and an *InputError
+// about the objects that are refused.
 func (r *Reader) Review(ctx context.Context, hubs ...*explain.State) (notes []string, err error) {
 	if len(r.submissions) == 0 {
 		return nil, nil

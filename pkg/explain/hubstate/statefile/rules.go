@@ -43,8 +43,8 @@ func (d *definition) violations(ctx context.Context, request admission.Request) 
 	return findingsOf(errs)
 }
 
-// check returns what an object violates before policies are evaluated, and warnings. What webhooks refuse of Described objects is a warning, because a
-// hub may have stored them without its webhook; Applied ones are checked where they are applied, one after the other.
+// check returns what an object violates before policies are evaluated, and warnings. What webhooks refuse of Described objects is a warning, because
+// a hub may have stored them without its webhook; Applied ones are checked where they are applied, one after the other.
 func (r *Reader) check(ctx context.Context, one *submitted, request admission.Request) (findings []finding, warnings []string, err error) {
 	if one.kind.Admit == nil {
 		return r.violations(ctx, request.Object.GroupVersionKind(), request), nil, nil
@@ -79,7 +79,10 @@ func (r *Reader) hasRules(gvk schema.GroupVersionKind) bool {
 
 // violated sets the refusals of the objects that violate the validation rules of their definitions, but for those with an Admit of their own, and
 // returns the others.
-func (c *ChangeReader) violated(all []*written) (left []*written, err error) {
+//
+//nolint:contextcheck,nolintlint // Apply has no context: the rules have a budget. The directive is for the callers.
+func (c *ChangeReader) violated(all []*written) ([]*written, error) {
+	var left []*written
 	for _, one := range all {
 		if one.Kind.Admit == nil && c.reader.hasRules(one.Kind.GroupVersionKind) {
 			request, err := one.request()

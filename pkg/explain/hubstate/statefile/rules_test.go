@@ -38,7 +38,8 @@ func TestValidationRulesOfFiles(t *testing.T) {
 		},
 		{
 			reason: "an immutable field changes", live: openmcpHead + ", uid: u}\nspec: {" + provided + ", tenancy: Shared}\n",
-			file: openmcpHead + "}\nspec: {" + provided + "}\n", want: `spec.tenancy: Invalid value: "Exclusive": is immutable: create another Cluster`,
+			file: openmcpHead + "}\nspec: {" + provided + "}\n",
+			want: `spec.tenancy: Invalid value: "Exclusive": is immutable: create another Cluster`,
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -98,7 +99,8 @@ func TestValidationRulesOfStoredObjects(t *testing.T) {
 	if err != nil || len(applied) != 1 || len(applied[0].Result.Refused) > 0 {
 		t.Errorf("a part that does not change is refused: %+v, error %v", applied, err)
 	}
-	if _, applied, err = readChanges(t, Namespace{}, requestHead+wrong).Apply(&explain.State{}, nil); err != nil || len(applied[0].Result.Refused) == 0 {
+	_, applied, err = readChanges(t, Namespace{}, requestHead+wrong).Apply(&explain.State{}, nil)
+	if err != nil || len(applied[0].Result.Refused) == 0 {
 		t.Errorf("a new object is not refused: %+v, error %v", applied, err)
 	}
 }
