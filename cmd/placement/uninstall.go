@@ -217,7 +217,8 @@ func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Co
 		return nil
 	}
 	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers and write its state again; stop it and wait until the "+
-		"lease has expired, delete the lease once no process of the hub is left, or name the systems that it does not run with --system", holder, o.hubNamespace, name)
+		"lease has expired, delete the lease once no process of the hub is left, "+
+		"or name the systems that it does not run with --system", holder, o.hubNamespace, name)
 }
 
 // summary says how many finalizers were released.

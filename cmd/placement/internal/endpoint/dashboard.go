@@ -79,7 +79,8 @@ func (r *Reviewers) Run(ctx context.Context) {
 		if hint != logged && ctx.Err() == nil {
 			logged = hint
 			klog.FromContext(ctx).Info(
-				"Client certificates are not accepted, because the authorities that sign them cannot be read; tokens are. "+hint, "configMap", klog.KRef(clientAuthorityNamespace, clientAuthorityConfigMap), "err", err)
+				"Client certificates are not accepted, because the authorities that sign them cannot be read; tokens are. "+hint,
+				"configMap", klog.KRef(clientAuthorityNamespace, clientAuthorityConfigMap), "err", err)
 		}
 		return false, nil
 	})
@@ -93,7 +94,8 @@ func (r *Reviewers) readAuthorities(ctx context.Context) (hint string, err error
 	published, err := r.hub.CoreV1().ConfigMaps(clientAuthorityNamespace).Get(ctx, clientAuthorityConfigMap, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err):
-		hint = "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, as deploy/components/dashboard does"
+		hint = "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, " +
+			"as deploy/components/dashboard does"
 	case apierrors.IsNotFound(err), err == nil && published.Data[clientAuthorityKey] == "":
 		hint = "An API server publishes them if it has --client-ca-file; otherwise nothing is to be done"
 	case err != nil:
