@@ -207,7 +207,10 @@ const dashboardComponent = "components/dashboard"
 
 // The component dashboard serves pages at a port that its Service reaches.
 func TestDashboard(t *testing.T) {
-	want := []string{"RoleBinding kube-system/placement-hub-dashboard", "Service open-cluster-management-hub/placement-hub-dashboard"}
+	want := []string{
+		"ClusterRole open-cluster-management:placement-hub:dashboard", "ClusterRoleBinding open-cluster-management:placement-hub:dashboard",
+		"RoleBinding kube-system/placement-hub-dashboard", "Service open-cluster-management-hub/placement-hub-dashboard",
+	}
 	if diff := cmp.Diff(want, ids(build(t, dashboardComponent))); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}

@@ -23,7 +23,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
@@ -125,20 +124,24 @@ func (s *stage) dashboard(ctx context.Context) error {
 	return s.retire()
 }
 
-// reader returns an administrator of the stage.
+// reader returns an administrator of the stage, whose ServiceAccount has a namespace of its own: limits count tenants.
 func (s *stage) reader(ctx context.Context, name string) (*reader, error) {
-	err := s.api.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: name}})
+	err := s.api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	if err != nil {
+		return nil, fmt.Errorf("making the namespace of %s: %w", name, err)
+	}
+	err = s.api.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: name}})
 	if err != nil {
 		return nil, fmt.Errorf("making %s: %w", name, err)
 	}
-	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, name)
+	account, err := s.environment.ServiceAccountConfig(ctx, name, name)
 	if err != nil {
 		return nil, err
 	}
 	err = s.api.Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: manifests.Namespace, Name: name}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: name, Name: name}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("giving %s rights: %w", name, err)

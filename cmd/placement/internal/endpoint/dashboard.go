@@ -97,7 +97,7 @@ func (r *Reviewers) readAuthorities(ctx context.Context) (hint string, err error
 		hint = "Bind the Role extension-apiserver-authentication-reader in kube-system to the ServiceAccount of the hub, " +
 			"as deploy/components/dashboard does"
 	case apierrors.IsNotFound(err), err == nil && published.Data[clientAuthorityKey] == "":
-		hint = "An API server publishes them if it has --client-ca-file; otherwise nothing is to be done"
+		hint = "An API server publishes them if it verifies client certificates (its flag client-ca-file); otherwise nothing is to be done"
 	case err != nil:
 		hint = "The hub tries again"
 	}

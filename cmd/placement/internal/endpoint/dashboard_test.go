@@ -26,8 +26,8 @@ func TestAuthoritiesOfClientCertificates(t *testing.T) {
 		want    string
 	}{
 		{reason: "published", objects: []runtime.Object{published(map[string]string{"client-ca-file": "pem"})}},
-		{reason: "an API server without --client-ca-file", objects: []runtime.Object{published(nil)}, want: "--client-ca-file"},
-		{reason: "absent", want: "--client-ca-file"},
+		{reason: "an API server without authorities", objects: []runtime.Object{published(nil)}, want: "its flag client-ca-file"},
+		{reason: "absent", want: "its flag client-ca-file"},
 		{
 			reason:  "no right",
 			refused: apierrors.NewForbidden(corev1.Resource("configmaps"), "extension-apiserver-authentication", errors.New("no")),
