@@ -219,6 +219,7 @@ func scenarios() []scenario {
 		{"heartbeats-1", beats(1)}, {"heartbeats-10", beats(10)}, {"heartbeats-100", beats(100)},
 		{"create-in-churn", (*stage).createInChurn}, {"set-gained", (*stage).gain}, {"relabel-all", (*stage).relabelAll},
 		{"restart", (*stage).restart}, {dashboardName, (*stage).dashboard}, {"ideal", (*stage).ideal}, {floorName, (*stage).floor},
+		{upstreamName, (*stage).upstream},
 	}
 }
 
@@ -247,7 +248,8 @@ func chosenScenarios(names string) (chosen []scenario, separate []separateScenar
 	chosen, separate = scenarios(), separateScenarios()
 	if names == "" {
 		// The scenario hostile has it as a part.
-		return chosen, slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
+		return slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == upstreamName }),
+			slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
 	}
 	var known []string
 	for _, s := range chosen {
