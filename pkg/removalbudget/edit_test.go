@@ -220,7 +220,8 @@ func TestB16AClusterOfTheNewSpecReplacesNoHeldOne(t *testing.T) {
 	expect(t, "held beside the new cluster", all, gone(w.judge(20)))
 }
 
-// docs/spec/differences.md B16: the numbers in the condition have the clusters that have left before the edit, whether or not the new spec counts them.
+// docs/spec/differences.md B16: the numbers in the condition have the clusters that have left before the edit, whether or not the new spec counts
+// them.
 func TestB16EarlierRemovalsStayInTheNumbers(t *testing.T) {
 	w := newFixture(8)
 	w.settle(20)

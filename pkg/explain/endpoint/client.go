@@ -129,8 +129,8 @@ func hintUnreached(target string, err error) string {
 	if !connecting || !strings.HasSuffix(host, ".svc") && !strings.Contains(host, ".svc.") {
 		return ""
 	}
-	return "\nonly clients in the cluster of the hub reach " + host + ": ask an admin of the hub to publish another address (explanations.url of the " +
-		"chart, or --explain-address), or name one with --endpoint, such as https://localhost:9443 while this forwards to it: " +
+	return "\nonly clients in the cluster of the hub reach " + host + ": ask an admin of the hub to publish another address (explanations.url " +
+		"of the chart, or --explain-address), or name one with --endpoint, such as https://localhost:9443 while this forwards to it: " +
 		forwarding(host)
 }
 

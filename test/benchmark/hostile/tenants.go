@@ -84,8 +84,9 @@ func Rights(tenant int) []*rbacv1.RoleBinding {
 
 // Reader returns a ServiceAccount of a tenant that reads pages and explanations, with the rights of the tenant.
 func Reader(tenant int) []client.Object {
-	objects := []client.Object{&corev1.ServiceAccount{ObjectMeta: in(tenant, ReaderName)}}
-	for _, right := range Rights(tenant) {
+	rights := Rights(tenant)
+	objects := append(make([]client.Object, 0, len(rights)+1), &corev1.ServiceAccount{ObjectMeta: in(tenant, ReaderName)})
+	for _, right := range rights {
 		right.Name = ReaderName + "-" + right.Name
 		right.Subjects = []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: NamespaceName(tenant), Name: ReaderName}}
 		objects = append(objects, right)

@@ -42,8 +42,8 @@ type hostileAccount struct {
 	dashboard, explanations string // addresses
 }
 
-// attackByAccounts has the accounts attack in four ways, each by a quarter of them, until the function that it returns is called. It returns the number
-// of the requests by their kind. What becomes of a request does not matter to the accounts.
+// attackByAccounts has the accounts attack in four ways, each by a quarter of them, until the function that it returns is called. It returns the
+// number of the requests by their kind. What becomes of a request does not matter to the accounts.
 func attackByAccounts(ctx context.Context, accounts []*hostileAccount) func() map[string]int64 {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -98,7 +98,7 @@ func (a *hostileAccount) stream(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, response.Body) //nolint:errcheck // The stream ends by the hub or the phase.
+	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 }
 
@@ -157,7 +157,7 @@ func (a *hostileAccount) invent(ctx context.Context, limit *rate.Limiter) {
 	if err != nil {
 		return
 	}
-	_, _ = io.Copy(io.Discard, response.Body) //nolint:errcheck // Only that it was sent counts.
+	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 }
 

@@ -20,8 +20,8 @@ const upstreamName = "upstream"
 // upstreamRate is the rate limit of its client in requests per second, which is 50 by default. The hub has none.
 const upstreamRate = "100000"
 
-// upstream measures the placement controller of Open Cluster Management on the objects of the hub: a cold start without decisions, a restart over what
-// it has settled, and the changes of a label. What it decides is not compared with the reference.
+// upstream measures the placement controller of Open Cluster Management on the objects of the hub: a cold start without decisions, a restart over
+// what it has settled, and the changes of a label. What it decides is not compared with the reference.
 func (s *stage) upstream(ctx context.Context) error {
 	found, err := binaries.FindOCM(binaries.UpstreamPlacement)
 	if err != nil {

@@ -125,7 +125,9 @@ func (rbac *randomRBAC) step(ctx context.Context) {
 func (rbac *randomRBAC) changeRole(ctx context.Context, n int, absent bool) {
 	GinkgoHelper()
 	rbac.toggle(ctx, absent, &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: rbac.roleName(max(n, 1)), Labels: map[string]string{"aggregate": suite.Pick(rbac.random, "true", "false")}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: rbac.roleName(max(n, 1)), Labels: map[string]string{"aggregate": suite.Pick(rbac.random, "true", "false")},
+		},
 		Rules:      append(suite.Some(rbac.random, 2, rbac.rule), rbac.rule(rbac.random)),
 	})
 }

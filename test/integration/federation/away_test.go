@@ -66,7 +66,7 @@ var _ = Describe("a member that is away", func() {
 		expectNoCopy(ctx, object, eu2)
 	})
 
-	It("federated-selector F20: where the API server creates no Event, because the Namespace is deleted, the Namespace has it", func(ctx SpecContext) {
+	It("federated-selector F20: a Namespace that is deleted has the Event, because the API server creates none in it", func(ctx SpecContext) {
 		eu2.Pause()
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 		Expect(hub.Delete(ctx, namespace)).To(Succeed())
