@@ -128,7 +128,7 @@ func (rbac *randomRBAC) changeRole(ctx context.Context, n int, absent bool) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: rbac.roleName(max(n, 1)), Labels: map[string]string{"aggregate": suite.Pick(rbac.random, "true", "false")},
 		},
-		Rules:      append(suite.Some(rbac.random, 2, rbac.rule), rbac.rule(rbac.random)),
+		Rules: append(suite.Some(rbac.random, 2, rbac.rule), rbac.rule(rbac.random)),
 	})
 }
 
