@@ -63,6 +63,9 @@ func (h *hostileStage) accounts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making the accounts of the others: %w", err)
 	}
+	if err := h.introduce(ctx, readers); err != nil {
+		return fmt.Errorf("introducing the accounts of the others: %w", err)
+	}
 	attackers, err := h.hostileAccounts(ctx)
 	if err != nil {
 		return fmt.Errorf("making the hostile accounts: %w", err)
@@ -83,6 +86,26 @@ func (h *hostileStage) accounts(ctx context.Context) error {
 	}
 	h.run.Add(accountsScenario, "more-memory", report.Bytes, float64(max(0, with.memory-without.memory)))
 	return h.verify(ctx)
+}
+
+// introduce has the hub know the tokens of the others: it reviews few unknown ones of an address in a second.
+func (h *hostileStage) introduce(ctx context.Context, readers []*reader) error {
+	for tenant, by := range readers {
+		err := poll(ctx, accountPace, func() (bool, error) {
+			_, page := by.page(ctx, tenant)
+			_, explanation := by.explanation(ctx, h.webhook, tenant)
+			err := errors.Join(page, explanation)
+			var refused *refusedError
+			if errors.As(err, &refused) && refused.code == http.StatusTooManyRequests {
+				return false, nil
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("tenant %d: %w", tenant, err)
+		}
+	}
+	return nil
 }
 
 // noteAccounts adds the figures of the phases without or with the accounts.
