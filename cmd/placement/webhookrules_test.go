@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
-// E3: what the webhooks of the hub and the validation rules of its definitions refuse is said by every command that takes the kind, in their words.
+// E3: every command that takes a kind reports what the webhooks and the validation rules of that kind refuse, in their words.
 // It is a mistake, but for what webhooks say of objects that describe a hub. Nothing asks an API server.
 func TestFilesAreAsStrictAsWebhooks(t *testing.T) {
 	directory := t.TempDir()

@@ -49,7 +49,7 @@ func TestIsolateKeepsTheText(t *testing.T) {
 	})
 }
 
-// Every value of users is in an element bdi, wherever it stands.
+// Each value that users write is in an element bdi.
 func TestValuesOfUsersAreIsolated(t *testing.T) {
 	const region = "מרכז"
 	objects := append(world(), cluster("il1", region))

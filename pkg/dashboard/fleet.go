@@ -279,7 +279,7 @@ func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class) {
 	f.Total = picture.Total(f.Groups)
 }
 
-// told is the picture for programs.
+// told is the JSON of the picture.
 func (f *fleetPicture) told() map[string]any {
 	type class struct {
 		Name  string `json:"name"`

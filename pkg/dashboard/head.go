@@ -124,7 +124,8 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 	return shown
 }
 
-// lastRemovals returns who has left within the window of the removal budget; "" for nobody.
+// lastRemovals returns the clusters that have left within the window of the removal budget, as a text, and the time of the last removal; "" if
+// none has.
 func lastRemovals(conditions []metav1.Condition, now time.Time) (text string, at time.Time) {
 	removed := removalbudget.RemovedLately(conditions, now)
 	if len(removed) == 0 {

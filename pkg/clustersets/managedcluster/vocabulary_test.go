@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// vocabularyHub has a reconciler with a clock that stands still, and counts the writes of the ConfigMap.
+// vocabularyHub has a reconciler with a fake clock, and counts the writes of the ConfigMap.
 type vocabularyHub struct {
 	*testing.T
 	*vocabularyReconciler
@@ -128,7 +128,7 @@ func TestVocabularyUnderChurn(t *testing.T) {
 	}
 }
 
-// What somebody else writes into the ConfigMap is replaced, and an own write has no consequence.
+// The hub replaces what others write into the ConfigMap. Its own write triggers no other one.
 func TestOwnWritesOfTheVocabulary(t *testing.T) {
 	h := newVocabularyHub(t)
 	h.run(h.fleet())

@@ -112,7 +112,7 @@ func TestE1aTheTokenGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// An address that only the cluster of the hub reaches is said to be one, with what to do; other errors are not about that.
+// The error about a Service that only the cluster of the hub reaches says what to do. Other errors have no such hint.
 func TestE1aUnreachableService(t *testing.T) {
 	answered := newAsked(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	authorities := answered.address.Authorities

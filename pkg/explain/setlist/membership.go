@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Membership tells which clusters are in ManagedClusterSets, as the hub does. It is not safe for concurrent use.
+// Membership finds the clusters of ManagedClusterSets by the rules of the hub. It is not safe for concurrent use.
 type Membership struct{ compiler *selector.Compiler }
 
 // NewMembership returns a Membership.

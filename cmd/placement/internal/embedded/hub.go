@@ -53,7 +53,7 @@ func (o Options) needsControllerManager() bool {
 	return o.Sample.Name != sampleFleet || !o.Once || o.DataDir != ""
 }
 
-// checkKubeconfigPaths returns an error if a kubeconfig to be written would overwrite the file of somebody else.
+// checkKubeconfigPaths returns an error if a kubeconfig would overwrite a file that this command has not written.
 func (o Options) checkKubeconfigPaths(ctx context.Context) error {
 	if o.Once || o.OwnsKubeconfig {
 		return nil

@@ -25,7 +25,7 @@ type document struct {
 	line int
 	text []byte
 
-	// nodes is the root node, once somebody has asked for a line.
+	// nodes is the root node. It is nil until the first call that needs a line.
 	nodes *yamlv3.Node
 }
 

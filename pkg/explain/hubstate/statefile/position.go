@@ -15,7 +15,7 @@ import (
 // mergeKey is the YAML key that merges another mapping.
 const mergeKey = "<<"
 
-// position is that of an object in a document. Its node is looked for when somebody asks for a line.
+// position is that of an object in a document. The node is found when a caller needs its line.
 type position struct {
 	document *document
 	// steps lead from the root of the document to the object.
