@@ -33,7 +33,9 @@ type Observed struct {
 	// one.
 	changes []change
 	last    uint64
-	waiters int
+	// deletions has the number of the last deletion of an object among the remembered changes.
+	deletions map[Object]uint64
+	waiters   int
 	updated chan struct{} // closed when a version changes and waiters > 0
 }
 
@@ -57,7 +59,9 @@ func everything(object Object) []clusterinfo.Property {
 
 // NewObserved returns an empty Observed.
 func NewObserved() *Observed {
-	return &Observed{resources: map[schema.GroupVersionResource]*resource{}, updated: make(chan struct{})}
+	return &Observed{
+		resources: map[schema.GroupVersionResource]*resource{}, deletions: map[Object]uint64{}, updated: make(chan struct{}),
+	}
 }
 
 // Set records that the view shows a version of an object, and which properties it has changed, as inventory.Affected has them. It must be
@@ -113,7 +117,14 @@ func (o *Observed) record(is change) {
 	if len(o.changes) < rememberedChanges {
 		o.changes = append(o.changes, is)
 	} else {
-		o.changes[place(o.last)] = is
+		oldest := &o.changes[place(o.last)]
+		if forgotten := o.last - rememberedChanges; oldest.deleted && o.deletions[oldest.object] == forgotten {
+			delete(o.deletions, oldest.object)
+		}
+		*oldest = is
+	}
+	if is.deleted {
+		o.deletions[is.object] = o.last
 	}
 }
 
@@ -166,7 +177,7 @@ func (o *Observed) reached(object Object, version string, since uint64) bool {
 	case o.last-since > rememberedChanges:
 		return false
 	default:
-		return o.changedSince(since, func(later change) bool { return later.deleted && later.object == object })
+		return o.deletions[object] > since
 	}
 }
 
@@ -233,11 +244,16 @@ func (o *Observed) wait(
 		behind = append(behind, object)
 	}
 
+	checked := since // the changes up to it do not concern the caller
 	for {
 		behind = slices.DeleteFunc(behind, func(object Object) bool { return o.reached(object, versions[object], since) })
-		if changed = o.changedSince(since, concerns); changed || len(behind) == 0 {
+		if o.last-since > rememberedChanges { // Deletions may be forgotten.
+			return behind, true
+		}
+		if changed = o.changedSince(checked, concerns); changed || len(behind) == 0 {
 			return behind, changed
 		}
+		checked = o.last
 		updated := o.updated
 		o.mu.Unlock()
 
@@ -246,7 +262,7 @@ func (o *Observed) wait(
 			o.mu.Lock()
 		case <-ctx.Done():
 			o.mu.Lock()
-			return behind, o.changedSince(since, concerns)
+			return behind, o.changedSince(checked, concerns)
 		}
 	}
 }

@@ -93,3 +93,51 @@ func TestRememberedChanges(t *testing.T) {
 		t.Error("changes that are not remembered count as none")
 	}
 }
+
+// An object that the view does not have is reached once its deletion was shown after the number of a change, as long as the deletion is remembered.
+func TestDeletionsAreRememberedAsChangesAre(t *testing.T) {
+	widgets := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+	name := func(number int) Object {
+		return Object{Resource: widgets, NamespacedName: types.NamespacedName{Name: strconv.Itoa(number)}}
+	}
+	nothing := func(change) bool { return false }
+	reached := func(o *Observed, object Object, since uint64) bool {
+		behind, _ := o.check(map[Object]string{object: "5"}, since, nothing)
+		return len(behind) == 0
+	}
+
+	o := NewObserved()
+	o.Set(name(0), "4", everything(name(0)))
+	before := o.Now()
+	o.Delete(name(0))
+	if !reached(o, name(0), before) {
+		t.Error("the deletion after the change does not count")
+	}
+	if reached(o, name(0), o.Now()) {
+		t.Error("the deletion before the change counts")
+	}
+	if reached(o, name(1), before) {
+		t.Error("an object that nobody has deleted counts as deleted")
+	}
+
+	for number := range rememberedChanges {
+		if number == rememberedChanges/2 {
+			before = o.Now()
+			o.Set(name(0), "6", everything(name(0)))
+			o.Delete(name(0))
+		}
+		o.Delete(name(1 + number))
+	}
+	if !reached(o, name(0), before) {
+		t.Error("the second deletion is forgotten with the first")
+	}
+	if got := len(o.deletions); got > rememberedChanges {
+		t.Errorf("%d deletions are remembered, want at most %d", got, rememberedChanges)
+	}
+	for number := range rememberedChanges {
+		o.Set(name(-1), strconv.Itoa(10+number), everything(name(-1)))
+	}
+	if len(o.deletions) != 0 {
+		t.Errorf("%d deletions are remembered after their changes are forgotten", len(o.deletions))
+	}
+}

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
@@ -51,9 +54,17 @@ func (s *stage) upstream(ctx context.Context) error {
 	return errors.Join(s.upstreamLabelChange(ctx, p), p.stop())
 }
 
-// startUpstream starts the controller.
+// startUpstream starts the controller as an admin: the ServiceAccount of the hub lacks rights that only upstream needs.
 func (s *stage) startUpstream(ctx context.Context, binary string) (*process, error) {
-	return startProcess(ctx, binary, "controller", "--kubeconfig="+s.kubeconfig, "--namespace="+manifests.Namespace, "--disable-leader-election",
+	kubeconfig := filepath.Join(s.directory, "kubeconfig-admin-"+s.size.String())
+	content, err := localplane.Kubeconfig(s.environment.AdminConfig())
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
+		return nil, err
+	}
+	return startProcess(ctx, binary, "controller", "--kubeconfig="+kubeconfig, "--namespace="+manifests.Namespace, "--disable-leader-election",
 		"--listen=127.0.0.1:0", "--kube-api-qps="+upstreamRate, "--kube-api-burst="+upstreamRate)
 }
 
