@@ -36,7 +36,7 @@ type Observed struct {
 	// deletions has the number of the last deletion of an object among the remembered changes.
 	deletions map[Object]uint64
 	waiters   int
-	updated chan struct{} // closed when a version changes and waiters > 0
+	updated   chan struct{} // closed when a version changes and waiters > 0
 }
 
 // resource has the versions of the objects of one resource by namespace and name, and the highest version that was processed.
