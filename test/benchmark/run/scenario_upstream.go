@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // upstreamName is the name of the scenario with the placement controller of Open Cluster Management. It is measured only if it is named, because
@@ -64,8 +65,12 @@ func (s *stage) startUpstream(ctx context.Context, binary string) (*process, err
 	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
 		return nil, err
 	}
+	address, err := env.FreeAddress(ctx) // With port 0 it does not start.
+	if err != nil {
+		return nil, err
+	}
 	return startProcess(ctx, binary, "controller", "--kubeconfig="+kubeconfig, "--namespace="+manifests.Namespace, "--disable-leader-election",
-		"--listen=127.0.0.1:0", "--kube-api-qps="+upstreamRate, "--kube-api-burst="+upstreamRate)
+		"--listen="+address, "--kube-api-qps="+upstreamRate, "--kube-api-burst="+upstreamRate)
 }
 
 // upstreamColdStart starts it on a fleet without a decision, until it is quiet.

@@ -65,7 +65,9 @@ func (w *witness) findf(format string, arguments ...any) {
 // failed records that a request failed. The previous version closes connections of API servers while reviews are on their way, this version
 // does not.
 func (w *witness) failed(what string, err error) {
-	if w.cuts.Load() && slices.ContainsFunc([]string{": EOF", "broken pipe", "connection reset by peer"}, func(cut string) bool {
+	if w.cuts.Load() && slices.ContainsFunc([]string{
+		": EOF", "broken pipe", "connection reset by peer", "use of closed network connection",
+	}, func(cut string) bool {
 		return strings.Contains(err.Error(), cut)
 	}) {
 		return
