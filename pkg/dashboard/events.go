@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 const (
@@ -138,6 +139,9 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 				switch told.code {
 				case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next round is another try.
 				default:
+					if last == nil { // Who may not see the page has seen nothing of it, and may try again at once.
+						slowclients.Delay(ctx)
+					}
 					return errors.Join(err, into.end(told))
 				}
 			} else if err := into.sendChanged(ctx, parts); err != nil {

@@ -3,6 +3,7 @@
 package slowclients
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,11 @@ const (
 	readTime = 5 * time.Second
 )
 
-// Handler ends responses that a client does not take in time. A handler that sets write deadlines of its own, as an event stream does, goes on.
+// Handler ends responses that a client does not take in time. A handler that sets write deadlines of its own, as an event stream does, goes on. It
+// delays the status 429 by Delay.
 func Handler(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		handler.ServeHTTP(&writer{ResponseWriter: w}, request)
+		handler.ServeHTTP(&writer{ResponseWriter: w, ctx: request.Context()}, request)
 	})
 }
 
@@ -28,6 +30,7 @@ func Handler(handler http.Handler) http.Handler {
 type writer struct {
 	http.ResponseWriter
 
+	ctx   context.Context //nolint:containedctx // It is the context of the one request.
 	begun bool
 }
 
@@ -51,6 +54,9 @@ func (w *writer) SetWriteDeadline(at time.Time) error {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *writer) WriteHeader(code int) {
+	if code == http.StatusTooManyRequests {
+		Delay(w.ctx)
+	}
 	w.begin()
 	w.ResponseWriter.WriteHeader(code)
 }
