@@ -205,7 +205,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return o.askUnread(ctx, config, given, err, stdout)
 	}
-	differences, err := o.compared.Compare(hub, given, changes, now)
+	differences, err := o.compared.Compare(hub, given, changes, o.timeOf(now, o.now))
 	if err := errors.Join(err, o.note(changes.ReviewNotes())); err != nil {
 		return false, err
 	}
@@ -276,6 +276,7 @@ func (o *diffOptions) readState(
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		if state, err = o.readHub(ctx, statefile.Stored, o.delivered, "--hub", o.hub, stdin); err == nil {
+			o.compared.Controllers = o.controllersTaken()
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

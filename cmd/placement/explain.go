@@ -230,7 +230,7 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 	if o.watch {
 		return o.printChanges(ctx, source, targets, stdout)
 	}
-	found, err := o.evaluate(ctx, source, targets, now)
+	found, err := o.evaluate(ctx, source, targets, o.timeOf(now, o.now))
 	if found != nil {
 		err = errors.Join(found.write(stdout, o), err)
 	}

@@ -104,6 +104,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
 	objects.Options = o.requestOptions
+	now = o.timeOf(now, o.now)
 	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
 	var missing error
 	for _, name := range names {

@@ -47,6 +47,7 @@ func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*source, 
 func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
 		state, err := o.readHub(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
+		o.hubControllers = o.controllersTaken()
 		return &source{files: state, namespace: o.namespace}, err
 	}
 	hub, config, namespace, err := o.connectHub()

@@ -145,7 +145,7 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if from != nil {
 		namespace = from.namespace
 	}
-	return o.print(state, names, namespace, unread, now, stdout)
+	return o.print(state, names, namespace, unread, o.timeOf(now, o.now), stdout)
 }
 
 // print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
@@ -233,6 +233,7 @@ type federatedSource struct {
 func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *federatedSource, state *explain.State, unread, err error) {
 	if len(o.files) > 0 {
 		state, err := o.readHub(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
+		o.hubControllers = o.controllersTaken()
 		return nil, state, nil, err
 	}
 	if from, err = o.connectSource(ctx); err != nil {

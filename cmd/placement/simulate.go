@@ -221,6 +221,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if in == nil {
 		return differs, err
 	}
+	now = o.timeOf(now, o.now)
 	if len(in.additions) > 0 && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, tools.WithoutPlacements(metav1.NewTime(now)), in)
 	}

@@ -118,9 +118,12 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 		if err != nil {
 			return nil, err
 		}
+		o.hubControllers = o.controllersTaken()
 		return state, o.warnNamespace(state)
 	}
 	state, err := given.State()
+	o.taken = given.Snapshot()
+	o.hubControllers = o.controllersTaken()
 	if err != nil {
 		return nil, inFiles(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
@@ -39,6 +41,8 @@ type fileFlags struct {
 	hubFlags
 
 	strict bool
+	// taken is the header of the snapshot that was read; nil for other files.
+	taken *snapshot.Header
 	// stderr has a line for what was left out of the files.
 	stderr io.Writer
 }
@@ -79,7 +83,24 @@ func (f *fileFlags) readHub(
 	if err := errors.Join(inFiles(err), f.note(reader.Notes())); err != nil {
 		return nil, err
 	}
+	f.taken = reader.Snapshot()
 	return state, f.review(ctx, reader)
+}
+
+// controllersTaken returns the controllers of the hub of a snapshot; nil for other files.
+func (f *fileFlags) controllersTaken() []string {
+	if f.taken == nil {
+		return nil
+	}
+	return f.taken.Controllers
+}
+
+// timeOf returns when the files are evaluated: at the time of the flag --now, or else of the snapshot, or else now.
+func (f *fileFlags) timeOf(now time.Time, flag string) time.Time {
+	if flag != "" || f.taken == nil {
+		return now
+	}
+	return f.taken.Time.Time
 }
 
 // review evaluates the admission policies for the objects of files, which may be applied to hubs.

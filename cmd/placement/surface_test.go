@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
+	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	"github.com/placement-hub/placement-hub/test/surface"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
@@ -79,6 +80,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"explain OBJECT/NAME":              counterfactual.ObjectExplanations{},
 		"explain clusterrequest/NAME":      requests.Reports{},
 		"sets":                             setlist.List{},
+		"snapshot (header)":                snapshot.Header{},
 		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},
 		"/debug/placements/":               debug.Response{},

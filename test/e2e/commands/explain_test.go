@@ -100,6 +100,8 @@ func TestExplainOnAHub(t *testing.T) {
 
 	t.Run("sets are listed for whom may bind them", func(t *testing.T) { checkSets(t, h) })
 
+	t.Run("snapshots are read as the hub is", func(t *testing.T) { checkSnapshot(t, h) })
+
 	t.Run("what changes is shown, over broken watches too, until Ctrl-C", func(t *testing.T) { checkExplainWatch(t, h, follower) })
 }
 

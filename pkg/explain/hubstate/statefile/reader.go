@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
+	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -40,6 +41,10 @@ type Reader struct {
 	namespace        Namespace
 
 	rules *applyRules // nil: every document is read without changes
+
+	// taken is the header of a snapshot, at takenAt; nil for other files.
+	taken   *snapshot.Header
+	takenAt position
 
 	policies    *admission.Policies
 	role        Role
@@ -85,10 +90,13 @@ func (r *Reader) Read(file string, content []byte) {
 
 // State returns the objects of the files, with the cluster sets "default" and "global". The error is an *InputError.
 func (r *Reader) State() (*explain.State, error) {
+	state := r.state
+	if len(r.problems) == 0 {
+		r.reportUnread(&state)
+	}
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
-	state := r.state
 	state.ClusterSets = withDefaultSets(state.ClusterSets)
 	return &state, nil
 }
@@ -114,6 +122,8 @@ func (r *Reader) readValue(at position, value any) {
 	of := r.state.KindOf(gvk)
 	_, hasItems := object["items"]
 	switch {
+	case gvk == snapshot.Kind:
+		r.readHeader(at, object)
 	case of != nil && of.Concerns == 0:
 		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:

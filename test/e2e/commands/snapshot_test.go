@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/e2e/suite"
+)
+
+// standbyOfOne is a change of the Placement standby of the samples.
+const standbyOfOne = `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {namespace: team-a, name: standby}
+spec: {numberOfClusters: 1, clusterSets: [none]}
+`
+
+// checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is read from the hub.
+func checkSnapshot(t *testing.T, h *suite.Hub) {
+	t.Helper()
+	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "snapshot", Labels: map[string]string{federation.FederatedLabel: "true"},
+	}}))
+	suite.Must(t, h.Client.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "snapshot", Name: "password", Annotations: map[string]string{federation.SelectorAnnotation: "[]"}},
+		StringData: map[string]string{"password": "hunter2"},
+	}))
+	path := filepath.Join(t.TempDir(), "state.yaml")
+	suite.Must(t, os.WriteFile(path, []byte("old"), 0o644)) //nolint:gosec // The command replaces it.
+	p := suite.Run(t, "snapshot", "--kubeconfig", h.AdminKubeconfig, "-A", "-o", path)
+	p.WantExit(t, 0)
+	info, err := os.Stat(path)
+	suite.Must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("the file has the mode %v, want that its owner alone may read it", info.Mode())
+	}
+	content, err := os.ReadFile(path)
+	suite.Must(t, err)
+	if text := string(content); strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyMg") || !strings.Contains(text, "name: password") {
+		t.Error("the snapshot has the data of a Secret, or lacks the Secret")
+	}
+
+	t.Run("a snapshot is explained as the hub is", func(t *testing.T) {
+		for _, args := range [][]string{
+			{"explain", "--all", "-A", "-o", "name"}, {"explain", "team-a/standby", "--cluster", "eu1"}, {"explain", "-n", "team-a", "standby"},
+			{"simulate", "-o", "name"}, {"simulate", "--drain", "ap1"}, {"federated", "-A", "-o", "name"},
+		} {
+			live := suite.Run(t, append(args, "--kubeconfig", h.AdminKubeconfig)...)
+			file := suite.Run(t, append(args, "-f", path)...)
+			ofHub := strings.ReplaceAll(live.Stdout.String(),
+				"installed on this hub (manifests/manifestworks, which deploy/components/federation needs, installs them)",
+				"installed on the hub of the snapshot")
+			if live.ExitCode(t) != file.ExitCode(t) || ofHub != file.Stdout.String() {
+				t.Errorf("%v of the hub\n%s\nof the snapshot\n%s\n%s", args, ofHub, file.Stdout.String(), file.Stderr.String())
+			}
+		}
+	})
+
+	t.Run("a change is compared with a snapshot", func(t *testing.T) {
+		changed := filepath.Join(t.TempDir(), "standby.yaml")
+		suite.Must(t, os.WriteFile(changed, []byte(standbyOfOne), 0o600))
+		file := suite.Run(t, "diff", "--hub", path, "-f", changed, "-o", "name")
+		live := suite.Run(t, "diff", "--kubeconfig", h.AdminKubeconfig, "-f", changed, "-o", "name")
+		if file.ExitCode(t) != live.ExitCode(t) || file.Stdout.String() != live.Stdout.String() || file.Stdout.String() == "" {
+			t.Errorf("diff of the hub\n%s%s\nof the snapshot\n%s%s", live.Stdout.String(), live.Stderr.String(), file.Stdout.String(), file.Stderr.String())
+		}
+	})
+
+	t.Run("a tenant's snapshot says what it lacks", func(t *testing.T) {
+		tenant := withRoles(t, h, "snapshot-tenant", "open-cluster-management:placement-hub:view")
+		path := filepath.Join(t.TempDir(), "state.yaml")
+		p := suite.Run(t, "snapshot", "--kubeconfig", tenant, "-n", "team-a", "-o", path)
+		p.WantExit(t, 0)
+		p.WantStderr(t, "not read: managedclusters.cluster.open-cluster-management.io is forbidden")
+		content, err := os.ReadFile(path)
+		suite.Must(t, err)
+		if text := string(content); !strings.Contains(text, "name: standby") || strings.Contains(text, "namespace: team-b") {
+			t.Error("the snapshot lacks a Placement of the tenant, or has objects of another namespace")
+		}
+		p = suite.Run(t, "explain", "-f", path, "team-a/standby")
+		p.WantExit(t, 2)
+		p.WantStderr(t, "ManagedClusters decide about Placements", "fleet-view")
+		wantOnlyReads(t, h, "system:serviceaccount:default:snapshot-tenant")
+	})
+
+	t.Run("mistakes are named", func(t *testing.T) {
+		for want, args := range map[string][]string{
+			"--output: name the file":                         {},
+			"contradict each other":                           {"-A", "-n", "team-a", "-o", "-"},
+			"--output: open " + filepath.Join(path, "x.yaml"): {"-o", filepath.Join(path, "x.yaml")},
+		} {
+			suite.Run(t, append([]string{"snapshot", "--kubeconfig", h.AdminKubeconfig}, args...)...).WantStderr(t, want)
+		}
+	})
+}
