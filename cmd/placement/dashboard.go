@@ -36,6 +36,8 @@ The pages show what the user of the kubeconfig may read, and answer as placement
 do. For a user who may not read all that decides about an object the hub explains it, as placement explain says. Nothing
 is written.
 
+With -f the pages show a snapshot, which placement snapshot writes, at the time at which it was taken.
+
 The pages follow changes. For that the user needs the verbs list and watch on what placements depend on (the ClusterRole
 open-cluster-management:placement-hub:fleet-view); other users see changes after some seconds.
 
@@ -46,7 +48,11 @@ const dashboardExample = `  # The pages of the current context
   placement dashboard
 
   # On a fixed port, for another context
-  placement dashboard --context staging --listen 127.0.0.1:8484`
+  placement dashboard --context staging --listen 127.0.0.1:8484
+
+  # A hub as it was
+  placement snapshot -A -o state.yaml
+  placement dashboard -f state.yaml`
 
 // ownListen is the default address of the pages of one user.
 const ownListen = "127.0.0.1:0"
@@ -58,6 +64,8 @@ type dashboardOptions struct {
 	askFlags
 
 	listen string
+	// snapshot is the path of a snapshot that is shown in place of a hub.
+	snapshot string
 }
 
 func newDashboardCommand() *cobra.Command {
@@ -69,7 +77,7 @@ func newDashboardCommand() *cobra.Command {
 		Example: dashboardExample,
 		Args:    onlyFlags,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.OutOrStdout())
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -78,16 +86,20 @@ func newDashboardCommand() *cobra.Command {
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
 	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
+	flags.StringVarP(&o.snapshot, "filename", "f", "", "Snapshot to show in place of a hub, or - for standard input.")
 	return cmd
 }
 
 // run serves the pages until ctx ends.
-func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
+func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	if err := o.parseKinds(); err != nil {
 		return err
 	}
 	if err := errors.Join(checkLoopback("listen", o.listen), o.checkSettings()); err != nil {
 		return &usageError{err}
+	}
+	if o.snapshot != "" {
+		return o.showSnapshot(ctx, stdin, stdout)
 	}
 	live, config, namespace, err := o.connectHub()
 	if err != nil {
@@ -133,11 +145,10 @@ func (o *dashboardOptions) run(ctx context.Context, stdout io.Writer) error {
 			}
 		})
 	}
-	const opened = "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n"
-	if _, err := fmt.Fprintf(stdout, opened, config.Host, pages.url()); err != nil {
-		return fmt.Errorf("printing the URL: %w", err)
+	if err := pages.announce(stdout, config.Host); err != nil {
+		return err
 	}
-	group.Go(func() error { return pages.serve(ctx, hub) })
+	group.Go(func() error { return pages.serve(ctx, hub, time.Now) })
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
@@ -196,8 +207,17 @@ func listenOwn(ctx context.Context, flag, address string, who user.Info) (*ownPa
 
 func (p *ownPages) url() string { return p.gate.URL(p.listener.Addr()) }
 
+// announce prints the URL of the pages of a hub.
+func (p *ownPages) announce(stdout io.Writer, hub string) error {
+	const opened = "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n"
+	if _, err := fmt.Fprintf(stdout, opened, hub, p.url()); err != nil {
+		return fmt.Errorf("printing the URL: %w", err)
+	}
+	return nil
+}
+
 // serve serves the pages of a hub until ctx ends.
-func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub) error {
-	server := endpoint.PageServer(dashboard.New(hub, p.gate, time.Now))
+func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub, now func() time.Time) error {
+	server := endpoint.PageServer(dashboard.New(hub, p.gate, now))
 	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) })
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -149,7 +150,7 @@ func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Ma
 	}
 	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.url())
 	served := &hubs.Own{Broadcast: changes, Explainer: explainer, Namespace: metav1.NamespaceDefault}
-	err = mgr.Add(everywhere(func(ctx context.Context) error { return pages.serve(ctx, served) }))
+	err = mgr.Add(everywhere(func(ctx context.Context) error { return pages.serve(ctx, served, time.Now) }))
 	if err != nil {
 		return fmt.Errorf("adding the dashboard: %w", err)
 	}

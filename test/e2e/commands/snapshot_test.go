@@ -3,9 +3,14 @@
 package commands
 
 import (
+	"errors"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,6 +78,8 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 		}
 	})
 
+	t.Run("the pages show a snapshot", func(t *testing.T) { checkSnapshotPages(t, path) })
+
 	t.Run("a tenant's snapshot says what it lacks", func(t *testing.T) {
 		tenant := withRoles(t, h, "snapshot-tenant", "open-cluster-management:placement-hub:view")
 		path := filepath.Join(t.TempDir(), "state.yaml")
@@ -99,4 +106,41 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 			suite.Run(t, append([]string{"snapshot", "--kubeconfig", h.AdminKubeconfig}, args...)...).WantStderr(t, want)
 		}
 	})
+}
+
+// checkSnapshotPages visits the pages of a snapshot without a hub.
+func checkSnapshotPages(t *testing.T, path string) {
+	t.Helper()
+	p := suite.Start(t, "dashboard", "-f", path)
+	opened := regexp.MustCompile(`http://\S+`)
+	var address string
+	suite.Eventually(t, "waiting for the URL", func() error {
+		if address = opened.FindString(p.Stdout.String()); address == "" {
+			return errors.New("it is not printed")
+		}
+		return nil
+	})
+	by := browser(t)
+	if code, text := visit(t, by, address, ""); code != http.StatusSeeOther && code != http.StatusFound {
+		t.Fatalf("the URL opens with %d %s", code, text)
+	}
+	at, err := url.Parse(address)
+	suite.Must(t, err)
+	for page, want := range map[string]string{
+		"/": "team-a", "/placements": "standby", "/placements/team-a/standby": "ap1", "/placements/team-a/standby/fleet": "<svg", "/clusters": "eu2",
+		"/clusters/eu2": "eu2", "/fleet": "<svg", "/objects": "Delivered objects", "/workloads": "Workloads", "/requests": "Cluster requests", "/search?q=standby": "standby",
+	} {
+		at.Path, at.RawQuery, _ = strings.Cut(page, "?")
+		code, text := visit(t, by, at.String(), "")
+		if code != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%s: %d, want a page with %q:\n%.2000s", page, code, want, text)
+		}
+	}
+	p.Signal(t, syscall.SIGINT)
+	p.WantExit(t, 0)
+	broken := filepath.Join(t.TempDir(), "world.yaml")
+	suite.Must(t, os.WriteFile(broken, []byte(standbyOfOne), 0o600))
+	p = suite.Run(t, "dashboard", "-f", broken)
+	p.WantExit(t, 2)
+	p.WantStderr(t, "is no snapshot", "placement snapshot writes one")
 }
