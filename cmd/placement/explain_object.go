@@ -12,8 +12,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 )
 
 // runObjects prints where objects that arguments name are delivered, and why.

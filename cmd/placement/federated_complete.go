@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 )
 
 // completeObjects offers the types of delivered objects before the slash, and the names of one type after it.

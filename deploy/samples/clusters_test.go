@@ -14,7 +14,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
-	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 )
 
 func TestTheClustersAreAsDescribed(t *testing.T) {

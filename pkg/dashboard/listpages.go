@@ -16,7 +16,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // The names of the pages with lists, which the navigation has.

@@ -21,8 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 

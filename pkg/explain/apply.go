@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // Applied is an object that was applied to a State.

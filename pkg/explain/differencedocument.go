@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // Document implements document.Source. Its names are "namespace/name +cluster" for every gained cluster, with "-" for every lost and "~" for every

@@ -11,10 +11,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 

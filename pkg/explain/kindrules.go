@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // admitForPods returns what admission says of a policy, class or Tenant.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 

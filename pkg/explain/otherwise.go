@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // Except returns what of the Differences another comparison of the same objects does not have; nil if that is nothing. Notes on how objects are

@@ -119,13 +119,13 @@ func TestImports(t *testing.T) {
 	for dir, rooms := range map[string][]string{
 		".": {
 			"pkg/clustersets", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/placement", "pkg/placement/api",
-			"pkg/removalbudget", "pkg/explain/document", "pkg/explain/pods", "pkg/explain/federated", "pkg/explain/requests", "pkg/federation",
-			"pkg/clusterrequest", "pkg/explain/objectlist", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
+			"pkg/removalbudget", "pkg/explain/document", "pkg/podscheduling/explain", "pkg/federation/explain", "pkg/clusterrequest/explain",
+			"pkg/federation", "pkg/clusterrequest", "pkg/explain/objectlist", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/apis/openmcp/v1alpha1", "pkg/apis/openmcploopback/v1alpha1",
 		},
-		"requests":  {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/document", "pkg/explain/search"},
-		"federated": {"pkg/explain/document", "pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
-		"pods": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
+		"../clusterrequest/explain": {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/document", "pkg/explain/search"},
+		"../federation/explain":     {"pkg/explain/document", "pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
+		"../podscheduling/explain": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/document", "pkg/explain/objectlist"},
 		// What shows documents knows no system.
 		"document": {"pkg/scheduling"},

@@ -40,23 +40,23 @@ var pipelines = []pipeline{
 		agreement: []string{"TestEverybodyAgreesOnHeldRemovals"},
 	},
 	{
-		of: "federated objects", hub: "pkg/federation/controller", hubCalls: "Outcome", tools: "pkg/explain/federated", toolsCall: "Outcome",
+		of: "federated objects", hub: "pkg/federation/controller", hubCalls: "Outcome", tools: "pkg/federation/explain", toolsCall: "Outcome",
 		agreement: []string{"TestToolsAgreeWithTheHubOnObjects"},
 	},
 	{
-		of: "Pods", hub: "pkg/podscheduling/webhook", hubCalls: "NewInjection", tools: "pkg/explain/pods", toolsCall: "Inject",
+		of: "Pods", hub: "pkg/podscheduling/webhook", hubCalls: "NewInjection", tools: "pkg/podscheduling/explain", toolsCall: "Inject",
 		agreement: []string{"TestToolsAgreeWithTheHubOnPods"},
 	},
 	{
-		of: "AffinityClasses", hub: "pkg/affinityclass/webhook", hubCalls: "CheckPod", tools: "pkg/explain/pods", toolsCall: "CheckPod",
+		of: "AffinityClasses", hub: "pkg/affinityclass/webhook", hubCalls: "CheckPod", tools: "pkg/podscheduling/explain", toolsCall: "CheckPod",
 		agreement: []string{"TestToolsAgreeWithTheHubOnClasses"},
 	},
 	{
-		of: "Tenants", hub: "pkg/affinityclass/controller", hubCalls: "Compliance", tools: "pkg/explain/pods", toolsCall: "Compliance",
+		of: "Tenants", hub: "pkg/affinityclass/controller", hubCalls: "Compliance", tools: "pkg/podscheduling/explain", toolsCall: "Compliance",
 		agreement: []string{"TestToolsAgreeWithTheHubOnTenants"},
 	},
 	{
-		of: "requests", hub: "pkg/clusterrequest/controller", hubCalls: "Decide", tools: "pkg/explain/requests", toolsCall: "Decide",
+		of: "requests", hub: "pkg/clusterrequest/controller", hubCalls: "Decide", tools: "pkg/clusterrequest/explain", toolsCall: "Decide",
 		agreement: []string{"TestToolsAgreeWithTheHubOnRequests"},
 	},
 }
@@ -133,7 +133,7 @@ func TestAgreementCheckerFindsWhatIsMissing(t *testing.T) {
 	hub := &fstest.MapFile{Data: []byte("package a\nvar a, b, c, d, e, f, g = x.EvaluateWith, x.Evaluate, x.Outcome, x.NewInjection, x.Inject, " +
 		"x.CheckPod, x.Compliance\n")}
 	repository := fstest.MapFS{
-		"pkg/placement/controller/a.go": hub, "pkg/explain/a.go": hub, "pkg/explain/federated/a.go": hub, "pkg/explain/pods/a.go": hub,
+		"pkg/placement/controller/a.go": hub, "pkg/explain/a.go": hub, "pkg/federation/explain/a.go": hub, "pkg/podscheduling/explain/a.go": hub,
 		"pkg/federation/controller/a.go": hub, "pkg/podscheduling/webhook/a.go": hub, "pkg/clusterrequest/controller/a.go": hub,
 		"pkg/affinityclass/webhook/a.go": hub, "pkg/affinityclass/controller/a.go": hub,
 		"pkg/placement/controller/a_test.go":     &fstest.MapFile{Data: []byte("package a\nfunc TestEverybodyAgreesOnHeldRemovals() {}\n")},
@@ -148,7 +148,7 @@ func TestAgreementCheckerFindsWhatIsMissing(t *testing.T) {
 	expectFindings(t, checkAgreements(t, repository, law), []string{
 		"docs/architecture.md: law 7 does not say that TestToolsAgreeWithTheHubOnObjects is about federated objects",
 		"pkg/clusterrequest/controller: does not call Decide, which decides about requests",
-		"pkg/explain/requests: does not call Decide, which decides about requests",
+		"pkg/clusterrequest/explain: does not call Decide, which decides about requests",
 		"pkg/clusterrequest/controller: has no test TestToolsAgreeWithTheHubOnRequests for requests",
 	})
 }

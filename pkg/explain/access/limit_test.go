@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
+	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 func TestE1aClustersOutOfScopeAreNotExplained(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // The resources of sets and of their bindings.

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // ObjectExplanations is the output of the formats json and yaml for objects that are delivered.

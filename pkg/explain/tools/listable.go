@@ -14,9 +14,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // ListableKinds returns those of the kinds that the hub serves and whose objects in a namespace the user may list.

@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 )
 
 // namespaceKind is the kind of Namespaces.

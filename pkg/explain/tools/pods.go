@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // Pods is the Tool of the Pods of workloads.

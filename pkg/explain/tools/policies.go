@@ -9,7 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // WorkloadsIn returns the workloads for which a Question compares policies; it is never nil. The hub reads them one by one, because it lists none.

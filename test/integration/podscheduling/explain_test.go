@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 

@@ -24,7 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // preparePods installs the two systems, whose webhook configurations refer to the listener of this run, and the definitions of a platform
