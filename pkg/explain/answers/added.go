@@ -8,11 +8,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // otherWorkloadsUnread is a note of a simulation by the hub.
@@ -52,7 +52,7 @@ func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Questi
 		return endpoint.Answer{}, err
 	}
 	for i := range whatIf.Workloads {
-		access.LimitWorkload(&whatIf.Workloads[i])
+		pods.LimitReport(&whatIf.Workloads[i])
 	}
 	whatIf.Pods.WorkloadsUnread = true
 	if len(given.Pods.Policies) > 0 {

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -125,10 +124,10 @@ func (o *ExplainOptions) Objects(
 // limitObject removes from an explanation what its namespace does not show; false if it is about a cluster that the namespace may not use.
 func limitObject(explanation *counterfactual.ObjectExplanation) bool {
 	for i := range explanation.Explanations {
-		if !access.InScope(explanation.Explanations[i]) {
+		if !counterfactual.InScope(explanation.Explanations[i]) {
 			return false
 		}
-		access.LimitCluster(&explanation.Explanations[i])
+		counterfactual.LimitCluster(&explanation.Explanations[i])
 	}
 	return true
 }

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -218,14 +217,14 @@ func (o *ExplainOptions) explainEvaluations(
 		for _, cluster := range o.Clusters {
 			shown, known := counterfactual.Explain(evaluation, cluster)
 			switch {
-			case o.Limited && (!known || !access.InScope(shown)):
+			case o.Limited && (!known || !counterfactual.InScope(shown)):
 				return nil, notInScope(cluster)
 			case !known:
 				return nil, o.unknownCluster(state, evaluation, cluster)
 			}
 			shown.Counterfactuals = append(shown.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
 			if o.Limited {
-				access.LimitCluster(&shown)
+				counterfactual.LimitCluster(&shown)
 			}
 			clusters = append(clusters, shown)
 		}
@@ -253,11 +252,11 @@ func (o *ExplainOptions) explainRows(evaluation explain.Evaluation, report *expl
 	rows := make([]counterfactual.ClusterExplanation, 0, len(chosen))
 	for i := range chosen {
 		row, known := explainer.Cluster(chosen[i].Name)
-		if !known || o.Limited && !access.InScope(row) {
+		if !known || o.Limited && !counterfactual.InScope(row) {
 			continue
 		}
 		if o.Limited {
-			access.LimitCluster(&row)
+			counterfactual.LimitCluster(&row)
 		}
 		rows = append(rows, row)
 	}

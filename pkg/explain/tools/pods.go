@@ -11,7 +11,6 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -110,7 +109,7 @@ func comparePods(o *DiffOptions, c *Comparison, differences *explain.Differences
 // limitPods leaves out what the namespace does not show, and adds notes on workloads that are left out.
 func limitPods(_ *Shown, differences *explain.Differences, question *endpoint.Question) {
 	if differences.Pods != nil {
-		access.LimitPodDifferences(differences.Pods)
+		pods.LimitDifferences(differences.Pods)
 		noteWorkloads(differences.Pods, question)
 	}
 }
@@ -150,7 +149,7 @@ func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question 
 	}
 	for i := range reports.Workloads {
 		if o.Limited {
-			access.LimitWorkload(&reports.Workloads[i])
+			pods.LimitReport(&reports.Workloads[i])
 		}
 	}
 	explanations := counterfactual.WorkloadExplanations{Reports: reports}

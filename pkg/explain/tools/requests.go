@@ -15,7 +15,6 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -89,7 +88,7 @@ func compareRequests(_ *DiffOptions, c *Comparison, differences *explain.Differe
 // limitRequests leaves out the ClusterRequests that may not be shown.
 func limitRequests(s *Shown, differences *explain.Differences, _ *endpoint.Question) {
 	if differences.Requests != nil {
-		access.LimitRequestDifference(differences.Requests, func(name types.NamespacedName) bool {
+		requests.LimitDifference(differences.Requests, func(name types.NamespacedName) bool {
 			return s.Has(KeyOf(RequestObject(name.Name), name.Namespace))
 		})
 	}
@@ -153,7 +152,7 @@ func answerRequests(ctx context.Context, hub *Hub, o *ExplainOptions, question *
 		}
 		report := requests.NewReport(objects, found[0], metav1.NewTime(hub.Now()))
 		if o.Limited {
-			access.LimitRequest(&report)
+			requests.LimitReport(&report)
 		}
 		reports.Requests = append(reports.Requests, report)
 	}
