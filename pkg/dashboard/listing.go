@@ -49,8 +49,10 @@ const (
 	stateNew           = "New"
 )
 
-// eachObject calls visit with the objects of a kind in namespaces, of which "" means all. A kind that is not served has none.
+// eachObject calls visit with the objects of a kind in namespaces, of which "" means all. A kind that is not served has none. After a namespace whose
+// objects the caller may not list it goes on with the others, and returns the error Forbidden at the end.
 func eachObject(ctx context.Context, from client.Reader, namespaces []string, empty runtime.Object, visit func(runtime.Object) error) error {
+	var refused error
 	for _, namespace := range namespaces {
 		for next, first := "", true; first || next != ""; first = false {
 			list, is := empty.DeepCopyObject().(client.ObjectList)
@@ -61,6 +63,10 @@ func eachObject(ctx context.Context, from client.Reader, namespaces []string, em
 			if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 				return nil
 			}
+			if apierrors.IsForbidden(err) {
+				refused = err
+				break
+			}
 			if err != nil {
 				return err //nolint:wrapcheck // The status code of the response depends on its type.
 			}
@@ -70,7 +76,7 @@ func eachObject(ctx context.Context, from client.Reader, namespaces []string, em
 			next = list.GetContinue()
 		}
 	}
-	return nil
+	return refused
 }
 
 // namespacesShown returns the namespaces of the page: the one that the caller has chosen, or those whose Placements the caller may list.
@@ -86,26 +92,28 @@ func (v *visit) namespacesShown(ctx context.Context) ([]string, error) {
 	if v.everywhere = all; all {
 		return []string{metav1.NamespaceAll}, nil
 	}
+	v.tried = namespaces
 	return namespaces, nil
 }
 
-// placements returns the Placements of namespaces.
+// placements returns the Placements of namespaces. With the error Forbidden it returns those that the caller may list.
 func placements(ctx context.Context, from client.Reader, namespaces []string) ([]item, error) {
-	items := []item{}
+	items, refused := []item{}, error(nil)
 	for _, adapter := range api.Adapters() {
 		err := eachObject(ctx, from, namespaces, adapter.EmptyList(), func(object runtime.Object) error {
 			items = append(items, placementItem(api.Read(object)))
 			return nil
 		})
-		if apierrors.IsForbidden(err) && adapter != api.V1beta1 {
-			continue // A role may have the right on the one API alone.
-		}
-		if err != nil {
+		switch {
+		case apierrors.IsForbidden(err) && adapter != api.V1beta1: // A role may have the right on the one API alone.
+		case apierrors.IsForbidden(err):
+			refused = err
+		case err != nil:
 			return nil, err
 		}
 	}
 	lists.Sort(items)
-	return items, nil
+	return items, refused
 }
 
 // placementStates are the states of Placements by their conditions, the first that holds counts.

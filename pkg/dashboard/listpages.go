@@ -5,6 +5,7 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -54,16 +55,15 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 	}
 	shown := lists.New(d, v.request.URL.Query(), objects)
 	if len(objects) > 0 {
+		if err != nil {
+			shown.Notes = append(shown.Notes, fmt.Sprintf("There may be more %s in other namespaces, where you may not list them.", d.Many))
+		}
 		return shown, nil
 	}
-	where := ""
-	if namespace := v.namespace(); namespace != "" {
-		where = " in namespace " + namespace
-	}
-	shown.Empty = fmt.Sprintf("There are no %s%s.", d.Many, where)
+	shown.Empty = fmt.Sprintf("There are no %s%s.", d.Many, v.where())
 	if apierrors.IsForbidden(err) || !v.everywhere {
-		shown.Empty = fmt.Sprintf("There are no %s that you may read%s. A RoleBinding to view in a namespace shows what is in it, and a "+
-			"ClusterRoleBinding to %s the whole fleet.", d.Many, where, hubstate.FleetViewRole)
+		shown.Empty = strings.TrimSpace(fmt.Sprintf("There are no %s that you may read%s. A RoleBinding to view in a namespace shows what is in it, and "+
+			"a ClusterRoleBinding to %s the whole fleet. %s", d.Many, v.where(), hubstate.FleetViewRole, v.elsewhere()))
 	}
 	return shown, nil
 }
@@ -101,18 +101,10 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: placementsSection, Section: placementsSection, JSON: listed(placementsPath, shown),
-		Commands: commandsOf(v, placementsPath),
+		Commands: v.commandsOf("kubectl get " + placementsPath),
 	}
 	made.addList(shown)
 	return made, nil
-}
-
-// commandsOf returns the command that lists a resource.
-func commandsOf(v *visit, resource string) []string {
-	if namespace := v.namespace(); namespace != "" {
-		return []string{"kubectl get " + resource + " -n " + namespace}
-	}
-	return []string{"kubectl get " + resource + " -A"}
 }
 
 // clustersPage lists the clusters.
@@ -145,9 +137,6 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	items, refused := requestItems(ctx, v.reader(), namespaces)
-	if apierrors.IsForbidden(refused) && v.namespace() != "" {
-		return nil, refused
-	}
 	shown, err := v.list(requestsList, items, refused)
 	if err != nil {
 		return nil, err
@@ -156,7 +145,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 		shown.Empty = off
 	}
 	made := &page{
-		Title: requestsSection, Section: requestsSection, JSON: listed("requests", shown), Commands: commandsOf(v, "clusterrequests"),
+		Title: requestsSection, Section: requestsSection, JSON: listed("requests", shown), Commands: v.commandsOf("kubectl get clusterrequests"),
 	}
 	made.addList(shown)
 	return made, nil
@@ -195,7 +184,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown.Notes = notes
+	shown.Notes = append(shown.Notes, notes...)
 	for _, system := range []struct {
 		name string
 		kind schema.GroupVersionKind

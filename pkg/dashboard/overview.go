@@ -41,6 +41,10 @@ type overviewPage struct {
 	// Deliveries has the failed ones, which are in Causes.
 	Deliveries *deliveries `json:"-"`
 
+	// Where names the namespaces in which Placements were looked for, and Elsewhere says how to see others; empty for all.
+	Where     string `json:"-"`
+	Elsewhere string `json:"-"`
+
 	everywhere bool
 }
 
@@ -62,18 +66,18 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	reader, shown := v.reader(), &overviewPage{Namespace: v.namespace()}
-	listed, err := placements(ctx, reader, namespaces)
-	if err != nil && (shown.Namespace == "" || !apierrors.IsForbidden(err)) {
+	listed, unlisted := placements(ctx, reader, namespaces)
+	if err := shown.tolerate(placementsPath, unlisted); err != nil {
 		return nil, err
 	}
-	shown.unread("placements", err)
+	shown.Where, shown.Elsewhere = v.where(), v.elsewhere()
 	sets, err := v.readSets(ctx, namespaces)
 	if err != nil {
 		return nil, err
 	}
 	seen, err := clusters(ctx, reader, sets)
 	// A user who may read nothing gets a page without an event stream.
-	nothing, unseen := len(namespaces) == 0 && apierrors.IsForbidden(err), err
+	nothing, unseen := (len(namespaces) == 0 || unlisted != nil && len(listed) == 0) && apierrors.IsForbidden(err), err
 	if err := shown.tolerate("managedclusters", err); err != nil {
 		return nil, err
 	}
@@ -100,10 +104,7 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	shown.attend(slices.Concat(listed, failed.objects, asked, seen))
 	made := &page{
 		Title: overviewSection, Section: overviewSection, JSON: shown, Static: nothing,
-		Commands: []string{"placement explain --all -A", "kubectl get placements -A", "placement sets -A"},
-	}
-	if shown.Namespace != "" {
-		made.Commands = []string{"placement explain --all -n " + shown.Namespace, "kubectl get placements -n " + shown.Namespace}
+		Commands: v.commandsOf("placement explain --all", "kubectl get placements", "placement sets"),
 	}
 	made.add("namespace", "namespace", map[string]string{"Namespace": shown.Namespace, "Action": "/"})
 	made.add("counts", "counts", shown)
@@ -117,14 +118,10 @@ func (o *overviewPage) tolerate(what string, err error) error {
 	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
-	o.unread(what, err)
-	return nil
-}
-
-func (o *overviewPage) unread(what string, err error) {
 	if err != nil {
 		o.Unread = append(o.Unread, what)
 	}
+	return nil
 }
 
 // count counts objects by state. Each state leads to its list.
@@ -184,7 +181,7 @@ func search(ctx context.Context, v *visit) (*page, error) {
 				return nil, err
 			}
 			for _, each := range items {
-				if err == nil && strings.Contains(strings.ToLower(each.Namespace+"/"+each.Name), text) {
+				if strings.Contains(strings.ToLower(each.Namespace+"/"+each.Name), text) {
 					shown.Found = append(shown.Found, each)
 				}
 			}

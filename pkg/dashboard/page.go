@@ -22,6 +22,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -35,6 +36,10 @@ type visit struct {
 	now     time.Time
 	// everywhere says that the namespaces of the page are all that it is about, and not those that the caller may read; namespacesShown sets it.
 	everywhere bool
+	// tried are the namespaces in which the page looks if it is not about all and the caller has chosen none; namespacesShown sets it, too.
+	tried []string
+	// local says that the caller has started the dashboard on their machine.
+	local bool
 	// changes are those of the Server.
 	changes *lastChanges
 }
@@ -43,6 +48,63 @@ func (v *visit) query(name string) string { return v.request.URL.Query().Get(nam
 
 // namespace is the namespace that the caller has chosen; empty for all.
 func (v *visit) namespace() string { return v.query("namespace") }
+
+// scopes returns the flags by which commands read the namespaces of the page, at most commandsShown; none if the caller may read none.
+func (v *visit) scopes() []string {
+	if namespace := v.namespace(); namespace != "" {
+		return []string{"-n " + namespace}
+	}
+	if v.everywhere {
+		return []string{"-A"}
+	}
+	flags := make([]string, 0, commandsShown)
+	for _, namespace := range v.tried[:min(len(v.tried), commandsShown)] {
+		flags = append(flags, "-n "+namespace)
+	}
+	return flags
+}
+
+// commandsShown bounds the commands that differ by the namespace alone.
+const commandsShown = 3
+
+// commandsOf returns commands for the namespaces of the page.
+func (v *visit) commandsOf(commands ...string) []string {
+	var scoped []string
+	for _, scope := range v.scopes() {
+		for _, command := range commands {
+			scoped = append(scoped, command+" "+scope)
+		}
+	}
+	return scoped
+}
+
+// where returns " in namespace NAME" for the namespaces of the page; empty if it is about all.
+func (v *visit) where() string {
+	names := v.tried
+	if namespace := v.namespace(); namespace != "" {
+		names = []string{namespace}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	word := " in namespace "
+	if len(names) > 1 {
+		word = " in the namespaces "
+	}
+	return word + document.Abbreviate(names)
+}
+
+// elsewhere says how the caller sees other namespaces than those that were tried; empty if the caller has chosen one.
+func (v *visit) elsewhere() string {
+	switch {
+	case v.namespace() != "" || v.everywhere:
+		return ""
+	case v.local:
+		return "Name a namespace that you may read above, or start placement dashboard with --namespace."
+	default:
+		return "Name a namespace that you may read above."
+	}
+}
 
 func (v *visit) reader() client.Client { return v.hub.Reader(v.caller) }
 

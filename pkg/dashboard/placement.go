@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -197,8 +199,8 @@ type detail struct {
 	Cluster  string
 	Document document.Document
 	Problem  string
-	// Close is the URL of the page without the cluster.
-	Close string
+	// Close is the URL of the page without the cluster, and Page that of the cluster; empty if the caller may not get it.
+	Close, Page string
 }
 
 // clusterDetail explains the cluster that the URL names, with the changes that would select it.
@@ -226,6 +228,9 @@ func clusterDetail(ctx context.Context, v *visit, asked named) (detail, error) {
 	explanation, err := explanationIn(found)
 	if err != nil {
 		return shown, err
+	}
+	if err := v.reader().Get(ctx, client.ObjectKey{Name: shown.Cluster}, &clusterv1.ManagedCluster{}); !apierrors.IsForbidden(err) {
+		shown.Page = link([]string{clustersPath, shown.Cluster})
 	}
 	explained := counterfactual.Explanations{Placements: []counterfactual.Explanation{*explanation}}
 	shown.Document = explained.Document(document.Options{Scores: true})
@@ -304,6 +309,9 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	defer cancel()
 	question := asked.question(endpoint.CommandDiff)
 	question.Manifests = manifest
+	if question.Kinds, err = listable(ctx, v, asked.namespace); err != nil {
+		return nil, err
+	}
 	made := &page{
 		Title: "Preview of " + asked.argument(), Section: placementsSection, Commands: []string{"placement diff -f FILE"},
 		Crumbs: append(crumbsOf(placementsSection, placementsPath, asked.namespace), crumb{Text: asked.name, Link: asked.path()}),

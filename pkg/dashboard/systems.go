@@ -49,7 +49,7 @@ type deliveredRow struct {
 
 // objectsPage lists the delivered objects: of all namespaces as the agents have reported them, or of one with the clusters beside each other.
 func objectsPage(ctx context.Context, v *visit) (*page, error) {
-	made := &page{Title: objectsSection, Section: objectsSection, Commands: []string{"placement federated -A"}}
+	made := &page{Title: objectsSection, Section: objectsSection}
 	if v.namespace() != "" {
 		return v.objectsOf(ctx, made)
 	}
@@ -71,6 +71,7 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	if off := v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")); off != "" {
 		shown.Empty = off
 	}
+	made.Commands = v.commandsOf("placement federated")
 	made.addList(shown)
 	made.add("choose", "choose", map[string]any{
 		"Namespaces": namespaces[:min(len(namespaces), namespacesOffered)], "Everywhere": v.everywhere, "Path": objectsPath, "Deliveries": found,
@@ -83,11 +84,11 @@ const namespacesOffered = 50
 
 // objectsOf lists the delivered objects of the namespace of the page, with their clusters beside each other.
 func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
-	kinds, err := listable(ctx, v, deliveredKinds(v))
+	kinds, err := listable(ctx, v, v.namespace())
 	if err != nil {
 		return nil, err
 	}
-	made.Commands = []string{"placement federated -n " + v.namespace()}
+	made.Commands = v.commandsOf("placement federated")
 	if len(kinds) == 0 {
 		return nil, refuse(http.StatusForbidden, "you may list no objects in namespace %s of a kind that is delivered to clusters; a "+
 			"RoleBinding to view there "+
@@ -166,13 +167,13 @@ func deliveredKinds(v *visit) []schema.GroupVersionKind {
 	return kinds
 }
 
-// listable returns the kinds that the hub serves and whose objects in the namespace of the page the caller may list.
-func listable(ctx context.Context, v *visit, kinds []schema.GroupVersionKind) ([]endpoint.KindRef, error) {
+// listable returns the delivered kinds that the hub serves and whose objects in a namespace the caller may list.
+func listable(ctx context.Context, v *visit, namespace string) ([]endpoint.KindRef, error) {
 	var may []endpoint.KindRef
-	for _, kind := range kinds {
+	for _, kind := range deliveredKinds(v) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err := v.reader().List(ctx, list, client.InNamespace(v.namespace()), client.Limit(1))
+		err := v.reader().List(ctx, list, client.InNamespace(namespace), client.Limit(1))
 		switch {
 		case err == nil:
 			may = append(may, endpoint.KindRef{Group: kind.Group, Kind: kind.Kind})
@@ -255,7 +256,8 @@ func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.
 	if errors.As(err, &answered) && found == nil {
 		return nil, refuse(http.StatusNotFound, "%s", answered)
 	}
-	if err != nil {
+	// An explanation of what the caller may read says what it lacks.
+	if err != nil && (found == nil || !apierrors.IsForbidden(err)) {
 		return nil, err
 	}
 	if found == nil {

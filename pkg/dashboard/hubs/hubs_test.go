@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -140,7 +141,11 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 		{
 			reason: "a workload", roles: fakehub.RoleView + " " + fakehub.KubernetesView,
 			path: "/workloads/team-a/Deployment.apps/web", code: http.StatusOK,
-			want: []string{"nodes"}, not: []string{"n1", "n2"},
+			want: []string{"nodes fit, which are not named"}, not: []string{"n1", "n2", "may not be read by this user"},
+		},
+		{
+			reason: "a workload that is delivered", roles: fakehub.RoleView + " " + fakehub.KubernetesView,
+			path: "/objects/team-a/Deployment.apps/web", code: http.StatusOK, want: []string{">eu1<", ">edge1<"}, not: []string{">hidden<", "others"},
 		},
 		{
 			reason: "requests", roles: fakehub.RoleRequester, path: "/requests?namespace=team-a", code: http.StatusOK, want: []string{"team-a/ci"},
@@ -171,6 +176,114 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 						t.Errorf("%s lacks %q: %s", accepted, want, text)
 					}
 				}
+			}
+		})
+	}
+}
+
+// ownPages are the pages of a hub in memory for one user, whose context is in a namespace, and whom no endpoint answers.
+func ownPages(t *testing.T, roles, namespace string) func(path, accepted string) (int, string) {
+	t.Helper()
+	who := &user.DefaultInfo{Name: "jane", Groups: strings.Fields(roles)}
+	explainer := fakehub.NewExplainer(t)
+	explainer.Client, explainer.Limited = access.NewReader(explainer.Client, fakehub.NewRoles(t, "../../.."), who), false
+	gate := dashboard.NewLocalGate(who)
+	pages := dashboard.New(&Own{Broadcast: NewBroadcast(), Explainer: explainer, Namespace: namespace}, gate, explainer.Now)
+	get := func(path, accepted string, cookies []*http.Cookie) *httptest.ResponseRecorder {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+		request.Host = "127.0.0.1:8484"
+		request.Header.Set("Accept", accepted)
+		for _, cookie := range cookies {
+			request.AddCookie(cookie)
+		}
+		recorder := httptest.NewRecorder()
+		pages.ServeHTTP(recorder, request)
+		return recorder
+	}
+	cookies := get(gate.URL(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8484}), "text/html", nil).Result().Cookies()
+	return func(path, accepted string) (int, string) {
+		response := get(path, accepted, cookies)
+		return response.Code, response.Body.String()
+	}
+}
+
+// An edited Placement is compared with what the user may list: objects of a delivered kind are among it.
+func TestAPreviewKnowsWhatTheUserMayList(t *testing.T) {
+	pages := sharedPages(t, fakehub.NewRoles(t, "../../.."))
+	const edited = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: every, namespace: team-a}\n" +
+		"spec: {numberOfClusters: 1}\n"
+	for roles, hidden := range map[string]bool{"": true, " " + fakehub.KubernetesView: false} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/placements/team-a/every/preview", strings.NewReader(edited))
+		request.Header.Set("Authorization", "Bearer "+fakehub.RoleView+" "+fakehub.RoleEdit+roles)
+		request.Header.Set("Content-Type", "application/yaml")
+		recorder := httptest.NewRecorder()
+		pages.ServeHTTP(recorder, request)
+		text := recorder.Body.String()
+		if recorder.Code != http.StatusOK || strings.Contains(text, "may list none of a kind that is delivered") != hidden {
+			t.Errorf("with the roles%s: status %d: %s", roles, recorder.Code, text)
+		}
+	}
+}
+
+// Every page that lists shows what the user may list, or says where it has looked and what to do: whatever the namespace of the context is.
+func TestPagesOfFewRights(t *testing.T) {
+	const (
+		tenant    = fakehub.RoleView + " " + fakehub.KubernetesView
+		requester = fakehub.RoleRequester
+		option    = "start placement dashboard with --namespace"
+		nowhere   = " in namespace default. "
+		above     = "Name a namespace that you may read above"
+		fleet     = "ClusterRoleBinding to open-cluster-management:placement-hub:fleet-view"
+	)
+	shared := sharedPages(t, fakehub.NewRoles(t, "../../.."))
+	for _, tc := range []struct {
+		roles, context, path string // an empty context is the dashboard of the hub
+		code                 int
+		want                 []string
+	}{
+		{tenant, "team-a", "/", http.StatusOK, []string{"Needs attention", "placement explain --all -n team-a"}},
+		{tenant, "default", "/", http.StatusOK, []string{"None that you may list" + nowhere, option}},
+		{tenant, "default", "/?namespace=team-a", http.StatusOK, []string{"Needs attention", "kubectl get placements -n team-a"}},
+		{tenant, "default", "/placements", http.StatusOK, []string{"There are no Placements that you may read" + nowhere, option}},
+		{tenant, "default", "/placements?namespace=team-a", http.StatusOK, []string{">team-a/every<"}},
+		{tenant, "default", "/placements?set=prod", http.StatusOK, []string{"There are no Placements that you may read" + nowhere, option}},
+		{tenant, "default", "/search?q=every", http.StatusOK, []string{"0 names"}},
+		{tenant, "team-a", "/search?q=every", http.StatusOK, []string{">team-a/every<"}},
+		{tenant, "default", "/requests", http.StatusOK, []string{"There are no ClusterRequests that you may read" + nowhere, option}},
+		{requester, "default", "/requests?namespace=team-a", http.StatusOK, []string{">team-a/ci<"}},
+		{requester, "team-a", "/requests", http.StatusOK, []string{">team-a/ci<", "kubectl get clusterrequests -n team-a"}},
+		{requester, "team-a", "/", http.StatusOK, []string{"None that you may list in namespace team-a. ", "/requests?state=", "placements, "}},
+		{tenant, "default", "/workloads", http.StatusOK, []string{"There are no workloads that you may read" + nowhere, option}},
+		{tenant, "team-a", "/workloads", http.StatusOK, []string{">team-a/web<"}},
+		{tenant, "team-a", "/workloads/team-a/Deployment.apps/web", http.StatusOK, []string{"Nodes may not be read by this user"}},
+		{tenant, "default", "/objects", http.StatusOK, []string{"Name a namespace", `href="/objects?namespace=default"`}},
+		{tenant, "default", "/objects?namespace=default", http.StatusForbidden, []string{"RoleBinding to view there"}},
+		{tenant, "default", "/clusters", http.StatusForbidden, []string{fleet}},
+		{tenant, "default", "/fleet", http.StatusForbidden, []string{fleet}},
+		{tenant, "default", "/placements/team-a/every", http.StatusForbidden, []string{"hub"}},
+		{tenant, "", "/", http.StatusOK, []string{"Needs attention", "placement explain --all -n team-a"}},
+		{tenant, "", "/requests?namespace=team-b", http.StatusOK, []string{"There are no ClusterRequests that you may read in namespace team-b. "}},
+		{"nobody", "", "/", http.StatusOK, []string{"None that you may list. ", above}},
+		{"nobody", "", "/placements", http.StatusOK, []string{"There are no Placements that you may read. ", above}},
+		{"nobody", "", "/workloads", http.StatusOK, []string{"There are no workloads that you may read. ", above}},
+		{requester, "", "/requests?namespace=team-a", http.StatusOK, []string{">team-a/ci<"}},
+	} {
+		t.Run(strings.Join([]string{tc.roles, tc.context, tc.path}, " "), func(t *testing.T) {
+			visit := func(path, accepted string) (int, string) { return visitPage(t, shared, tc.roles, path, accepted) }
+			if tc.context != "" {
+				visit = ownPages(t, tc.roles, tc.context)
+			}
+			code, text := visit(tc.path, "text/html")
+			if code != tc.code {
+				t.Errorf("status %d, want %d: %s", code, tc.code, text)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is missing: %s", want, text)
+				}
+			}
+			if code, text := visit(tc.path, "application/json"); code != tc.code || strings.Contains(text, "theirs") {
+				t.Errorf("the JSON twin has status %d: %s", code, text)
 			}
 		})
 	}

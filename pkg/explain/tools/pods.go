@@ -130,8 +130,8 @@ func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods
 	return results
 }
 
-// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what the hub may
-// not read.
+// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what could not be
+// read; an error Forbidden comes with it if that is for a user, and not for the hub.
 func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	var workloads []hubstate.Workload
 	for _, object := range question.Objects {
@@ -139,9 +139,9 @@ func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question 
 			workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: question.Namespace, Name: object.Name})
 		}
 	}
-	objects, err := hubstate.PodsFromCluster(ctx, hub.Client, workloads)
+	objects, unread := hubstate.PodsFromCluster(ctx, hub.Client, workloads)
 	if objects == nil {
-		return nil, err
+		return nil, unread
 	}
 	reports, err := pods.NewReports(objects, objects.Workloads)
 	if err != nil {
@@ -156,7 +156,10 @@ func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question 
 	explanations.Federated, err = o.Workloads(objects, func(namespace string) (*explain.State, error) {
 		return hubstate.FederatedFromCluster(ctx, hub.Client, namespace, o.Delivered)
 	}, hub.Now())
-	if err != nil && len(o.Clusters) > 0 {
+	switch {
+	case unread != nil && !o.Limited: // Where the user may not read all, the hub can explain more.
+		return explanations, unread
+	case err != nil && len(o.Clusters) > 0:
 		return nil, &endpoint.AnswerError{Err: err}
 	}
 	return explanations, err
