@@ -111,7 +111,9 @@ func New(d Definition, asked url.Values, objects []Object) *List {
 	l := &List{Definition: d, Total: len(objects), Cause: asked.Get(ByCause)}
 	wanted, mistake := newFilter(asked, d.Filters)
 	matching := slices.DeleteFunc(slices.Clone(objects), func(o Object) bool { return !wanted.matches(&o) })
-	l.States = CountStates(matching)
+	if slices.Contains(d.Filters, ByState) { // Other objects have no states.
+		l.States = CountStates(matching)
+	}
 	for i := range l.States {
 		each := &l.States[i]
 		each.Current = each.State == wanted.state

@@ -158,3 +158,10 @@ func TestAPageThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// A list whose objects have no states counts none.
+func TestObjectsWithoutStatesAreNotCounted(t *testing.T) {
+	if shown := New(Definition{Filters: []string{ByName}}, nil, []Object{{Name: "web"}}); len(shown.States) > 0 {
+		t.Errorf("the states are %+v", shown.States)
+	}
+}

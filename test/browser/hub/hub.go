@@ -84,11 +84,11 @@ func (h *Hub) Dashboard(t *testing.T, kubeconfig string) string {
 	return waitFor(t, p, &p.Stdout, address)
 }
 
-// Tenant creates a ServiceAccount with the ClusterRole view in a namespace, and returns a token of it.
-func (h *Hub) Tenant(t *testing.T, namespace, name string) string {
+// Tenant creates a ServiceAccount with a ClusterRole, such as view, in a namespace, and returns a token of it.
+func (h *Hub) Tenant(t *testing.T, namespace, name, role string) string {
 	t.Helper()
 	h.Kubectl(t, "create", "serviceaccount", name, "-n", namespace)
-	h.Kubectl(t, "create", "rolebinding", name, "-n", namespace, "--clusterrole=view", "--serviceaccount="+namespace+":"+name)
+	h.Kubectl(t, "create", "rolebinding", name, "-n", namespace, "--clusterrole="+role, "--serviceaccount="+namespace+":"+name)
 	return h.token(t, namespace, name)
 }
 

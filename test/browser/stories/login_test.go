@@ -12,7 +12,7 @@ import (
 func tenantLogsIn(w *world) {
 	t := w.t
 	const placement = "/placements/team-c/nightly"
-	token := w.hub.Tenant(t, "team-c", "visitor")
+	token := w.hub.Tenant(t, "team-c", "visitor", "view")
 	visitor := w.browser.NewPerson(t)
 	leader, standby := w.systems.Origins[0], w.systems.Origins[1]
 	p := visitor.Open(t, leader+placement, page.Options{SelfSigned: true})
@@ -66,7 +66,7 @@ func tenantLogsIn(w *world) {
 // sessionEndsWithItsAccount deletes the ServiceAccount of a session while a page of the session is open.
 func sessionEndsWithItsAccount(w *world) {
 	t := w.t
-	token := w.hub.Tenant(t, "team-c", "leaver")
+	token := w.hub.Tenant(t, "team-c", "leaver", "view")
 	p := w.browser.NewPerson(t).Open(t, w.systems.Origins[1]+"/login?to=/placements/team-c/nightly", page.Options{SelfSigned: true})
 	logIn(p, token)
 	p.WaitForText("#live", "Follows changes.")

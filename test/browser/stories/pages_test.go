@@ -69,7 +69,7 @@ func wantAccessible(p *page.Page, name string, o page.Options) {
 		width int64
 		audit bool
 	}{
-		{"light", false, wide, true}, {"dark", true, wide, true}, {"narrow", false, narrow, true}, {"narrow-dark", true, narrow, false},
+		{"light", false, wide, true}, {"dark", true, wide, true}, {"narrow", false, narrow, true}, {"narrow-dark", true, narrow, true},
 		{"narrowest", false, narrowest, false},
 	} {
 		o.Dark, o.Width = look.dark, look.width

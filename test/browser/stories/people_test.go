@@ -19,7 +19,7 @@ const maxWait = time.Second
 // tenantSeesOwnThings has a tenant look for what another team has, everywhere.
 func tenantSeesOwnThings(w *world) {
 	t := w.t
-	url := w.hub.Dashboard(t, w.hub.KubeconfigOf(t, w.hub.Tenant(t, "team-c", "tenant")))
+	url := w.hub.Dashboard(t, w.hub.KubeconfigOf(t, w.hub.Tenant(t, "team-c", "tenant", "view")))
 	tenant := w.browser.NewPerson(t)
 	p := tenant.Open(t, url, page.Options{})
 	p.Expect("403")

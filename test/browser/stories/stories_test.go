@@ -55,6 +55,7 @@ func TestDashboard(t *testing.T) {
 		{"an address is wrong", wrongAddresses},
 		{"hostile names and texts stay inert", hostileTextsStayInert},
 		{"every page is accessible, narrow and wide, light and dark", everyPageIsAccessible},
+		{"every page of a tenant is accessible, narrow and wide, light and dark", everyPageOfATenantIsAccessible},
 		{"the hub restarts while a page is open", hubRestarts},
 	} {
 		t.Run(story.name, func(t *testing.T) {

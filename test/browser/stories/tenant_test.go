@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stories
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/browser/page"
+)
+
+// tenantPages are all kinds of pages, with the names of their screenshots, the status, and what each shows to a user who may edit the namespace
+// store alone.
+var tenantPages = []struct {
+	name, path string
+	status     int64
+	want       string
+}{
+	{"overview", "/", http.StatusOK, "Satisfied"},
+	{"overview-of-namespace", "/?namespace=store", http.StatusOK, "Satisfied"},
+	{"overview-of-another", "/?namespace=team-a", http.StatusOK, "None that you may list in namespace team-a"},
+	{"search", "/search?q=can", http.StatusOK, "store/canary"},
+	{"placements", "/placements", http.StatusOK, "store/canary"},
+	{"placement", "/placements/store/canary", http.StatusOK, "member-us1"},
+	{"placement-cluster", "/placements/store/canary?cluster=member-eu1", http.StatusOK, "location In [usa]: is europe"},
+	{"placement-fleet", "/placements/store/canary/fleet", http.StatusOK, "You may not list clusters"},
+	{"placement-fleet-load", "/placements/store/canary/fleet?colour=load", http.StatusOK, "You may not list clusters"},
+	{"placement-of-another", "/placements/team-a/standby", http.StatusForbidden, "may not get"},
+	{"fleet", "/fleet", http.StatusForbidden, "you may not read"},
+	{"clusters", "/clusters", http.StatusForbidden, "you may not read"},
+	{"cluster", "/clusters/member-eu1", http.StatusForbidden, "you may not read"},
+	{"cluster-drain", "/clusters/member-eu1?drain=true", http.StatusForbidden, "you may not read"},
+	{"objects", "/objects", http.StatusOK, "Name a namespace"},
+	{"objects-of-namespace", "/objects?namespace=store", http.StatusOK, "Deployment.apps/store/web"},
+	{"object", "/objects/store/Deployment.apps/web", http.StatusOK, "member-eu2"},
+	{"requests", "/requests", http.StatusOK, "store/spare"},
+	{"request", "/requests/store/spare", http.StatusOK, "spare"},
+	{"workloads", "/workloads", http.StatusOK, "store/web"},
+	{"workload", "/workloads/store/Deployment.apps/web", http.StatusOK, "web"},
+	{"runbooks", "/runbooks", http.StatusOK, "Runbooks"},
+}
+
+// everyPageOfATenantIsAccessible looks at the pages as a user who may edit one namespace: most of them say what is not shown, and why.
+func everyPageOfATenantIsAccessible(w *world) {
+	t := w.t
+	w.hub.Apply(t, "apiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {namespace: store, name: spare}\n"+
+		"spec: {purposes: [training]}\n")
+	tenant, origin := w.browser.NewPerson(t), w.systems.Origins[0]
+	secure := page.Options{SelfSigned: true}
+	logIn(tenant.Open(t, origin+"/login", secure), w.hub.Tenant(t, "store", "editor", "edit"))
+	for _, each := range tenantPages {
+		t.Run(each.name, func(t *testing.T) {
+			p := tenant.Open(t, origin+"/assets/icon.svg", secure)
+			p.Expect("status of 40")
+			if status := p.Go(origin + each.path); status != each.status {
+				t.Errorf("%s has the status %d, want %d", each.path, status, each.status)
+			}
+			p.WantText("main", each.want)
+			wantAccessible(p, "tenant-"+each.name, secure)
+		})
+	}
+	t.Run("what-if", func(t *testing.T) {
+		p := tenant.Open(t, origin+"/placements/store/canary", secure)
+		p.Click("#edit summary")
+		manifest := page.Eval[string](p, `document.querySelector("#manifest").value`)
+		p.Fill("#manifest", manifest+"  tolerations: [{operator: Exists}]\n")
+		p.Follow("the preview", func() { p.Click("#edit button") })
+		p.WantText("#preview", "store/canary")
+		if text := p.Text("#preview"); strings.Contains(text, "may list none") {
+			t.Errorf("the preview does not know what the tenant may list: %s", text)
+		}
+		wantAccessible(p, "tenant-what-if", secure)
+	})
+}
