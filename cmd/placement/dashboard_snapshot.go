@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
@@ -26,7 +27,7 @@ func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, st
 	if err != nil {
 		return err
 	}
-	reader, err := snapshot.NewClient(taken, scheme.New())
+	reader, err := hubstate.NewSnapshotClient(taken, scheme.New())
 	if err != nil {
 		return err //nolint:wrapcheck // It says what it is about.
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 )
 
@@ -81,14 +82,14 @@ func (o *snapshotOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	options := snapshot.Options{Namespace: namespace, Delivered: o.delivered, Now: time.Now()}
+	options := hubstate.SnapshotOptions{Namespace: namespace, Delivered: o.delivered, Now: time.Now()}
 	if o.allNamespaces {
 		options.Namespace = ""
 	}
 	if options.Controllers, err = o.controllers(ctx, hub); err != nil {
 		return err
 	}
-	taken, err := snapshot.Take(ctx, hub, options)
+	taken, err := hubstate.TakeSnapshot(ctx, hub, options)
 	if err != nil {
 		return err
 	}

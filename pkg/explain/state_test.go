@@ -128,10 +128,11 @@ func TestImports(t *testing.T) {
 		"../podscheduling/explain": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/document", "pkg/explain/objectlist"},
 		// What shows documents knows no system.
+		"snapshot": {},
 		"document": {"pkg/scheduling"},
 		"printers": {"pkg/explain/document"},
 		"hubstate/statefile": {
-			"pkg/explain", "pkg/explain/admission", "pkg/explain/writes", "pkg/inventory", "pkg/placement/api",
+			"pkg/explain", "pkg/explain/admission", "pkg/explain/snapshot", "pkg/explain/writes", "pkg/inventory", "pkg/placement/api",
 			"pkg/apis/placement/v1alpha1", "pkg/federation",
 		},
 	} {

@@ -14,5 +14,7 @@
 // Find, Written and WrittenUnsatisfied need fewer rights: they return which Placements exist, and the decisions and status that the hub has
 // written.
 //
+// TakeSnapshot writes the objects of all kinds down, and a SnapshotClient reads them as a hub is read.
+//
 // An error names the missing kinds or rights and what to do next, all missing rights at once.
 package hubstate

@@ -4,13 +4,12 @@ package snapshot
 
 import (
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// FormatVersion is the version of the documents that Take returns. The two minor versions of placement after one that writes a version read it.
+// FormatVersion is the version of the documents that are written. The two minor versions of placement after one that writes a version read it.
 const FormatVersion = 1
 
 // Kind is the kind of the first document. No API server has it.
@@ -63,15 +62,4 @@ func (h *Header) Check() error {
 			"take another one", h.FormatVersion, FormatVersion)
 	}
 	return nil
-}
-
-// Lacks returns what could not be read of a kind, and whether there is such a thing.
-func (h *Header) Lacks(kind schema.GroupVersionKind) (Unread, bool) {
-	i := slices.IndexFunc(h.Unread, func(u Unread) bool {
-		return !u.Absent && u.Namespace == "" && u.APIVersion == kind.GroupVersion().String() && u.Kind == kind.Kind
-	})
-	if i < 0 {
-		return Unread{}, false
-	}
-	return h.Unread[i], true
 }

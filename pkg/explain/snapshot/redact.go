@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // contents are the fields of Secrets and ConfigMaps that no evaluation reads.
@@ -14,6 +15,9 @@ var programs = []string{"env", "envFrom", "args", "command"}
 
 // containerLists are the fields with containers.
 var containerLists = []string{"containers", "initContainers", "ephemeralContainers"}
+
+// Redact removes from an object what no evaluation reads: the contents of Secrets and ConfigMaps, and what containers are started with.
+func Redact(object *unstructured.Unstructured) { redact(object.Object) }
 
 // redact removes the contents of Secrets and ConfigMaps, and what containers are started with, from a value and from all objects inside of it.
 // An object whose contents are removed loses the annotation in which kubectl keeps a copy of it.

@@ -6,8 +6,15 @@ import (
 	"fmt"
 	"io"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
+
+// Snapshot is what was read of a hub.
+type Snapshot struct {
+	Header  Header
+	Objects []*unstructured.Unstructured
+}
 
 // Write writes the Header and the objects as YAML documents.
 func (s *Snapshot) Write(to io.Writer) error {

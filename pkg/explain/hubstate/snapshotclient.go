@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package snapshot
+package hubstate
 
 import (
 	"context"
@@ -23,23 +23,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 )
 
-// Client reads a snapshot as a client reads a hub. A kind that the user could not read is Forbidden, and so is every write. Objects of lists are
+// SnapshotClient reads a snapshot as a client reads a hub. A kind that the user could not read is Forbidden, and so is every write. Objects of lists are
 // shared and must not be changed. It is safe for concurrent use.
-type Client struct {
+type SnapshotClient struct {
 	client.Client // refuses writes
 
 	scheme *runtime.Scheme
-	header *Header
+	header *snapshot.Header
 	raw    map[schema.GroupVersionKind][]*unstructured.Unstructured
 
 	mu    sync.Mutex // guards typed
 	typed map[schema.GroupVersionKind][]client.Object
 }
 
-// NewClient returns a Client. The scheme has the kinds that are read as types.
-func NewClient(taken *Snapshot, scheme *runtime.Scheme) (*Client, error) {
+// NewSnapshotClient returns a SnapshotClient. The scheme has the kinds that are read as types.
+func NewSnapshotClient(taken *snapshot.Snapshot, scheme *runtime.Scheme) (*SnapshotClient, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, read := range taken.Header.Kinds {
 		gvk := schema.FromAPIVersionAndKind(read.APIVersion, read.Kind)
@@ -53,7 +54,7 @@ func NewClient(taken *Snapshot, scheme *runtime.Scheme) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client of a snapshot: %w", err)
 	}
-	c := &Client{
+	c := &SnapshotClient{
 		Client: writer, scheme: scheme, header: &taken.Header, raw: map[schema.GroupVersionKind][]*unstructured.Unstructured{},
 		typed: map[schema.GroupVersionKind][]client.Object{},
 	}
@@ -71,7 +72,7 @@ func (readOnly) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // readable returns an error about a kind that is not in the snapshot, as the hub has given it.
-func (c *Client) readable(gvk schema.GroupVersionKind, namespace string) error {
+func (c *SnapshotClient) readable(gvk schema.GroupVersionKind, namespace string) error {
 	of := func(apiVersion, kind string) bool {
 		return apiVersion == gvk.GroupVersion().String() && kind == gvk.Kind
 	}
@@ -95,13 +96,13 @@ func (c *Client) readable(gvk schema.GroupVersionKind, namespace string) error {
 	return c.forbidden(gvk, "the snapshot has no objects of the kind")
 }
 
-func (*Client) forbidden(gvk schema.GroupVersionKind, reason string) error {
+func (*SnapshotClient) forbidden(gvk schema.GroupVersionKind, reason string) error {
 	resource, _ := meta.UnsafeGuessKindToResource(gvk)
 	return apierrors.NewForbidden(resource.GroupResource(), "", errors.New(reason))
 }
 
 // Get implements client.Reader.
-func (c *Client) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (c *SnapshotClient) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	gvk, err := apiutil.GVKForObject(into, c.scheme)
 	if err != nil {
 		return err //nolint:wrapcheck // It names the type.
@@ -119,7 +120,7 @@ func (c *Client) Get(_ context.Context, key client.ObjectKey, into client.Object
 }
 
 // List implements client.Reader. Of the options it supports the namespace, labels, and the fields metadata.name and metadata.namespace.
-func (c *Client) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (c *SnapshotClient) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	gvk, err := apiutil.GVKForObject(list, c.scheme)
 	if err != nil {
 		return err //nolint:wrapcheck // It names the type.
@@ -151,7 +152,7 @@ func (c *Client) List(_ context.Context, list client.ObjectList, options ...clie
 }
 
 // objects returns the objects of a kind as a list has them. It converts them to a type once.
-func (c *Client) objects(gvk schema.GroupVersionKind, list client.ObjectList) ([]client.Object, error) {
+func (c *SnapshotClient) objects(gvk schema.GroupVersionKind, list client.ObjectList) ([]client.Object, error) {
 	var item func() client.Object
 	switch list.(type) {
 	case *unstructured.UnstructuredList:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package snapshot
+package hubstate
 
 import (
 	"cmp"
@@ -10,24 +10,19 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
-// pageSize is the limit of objects of one list request.
-const pageSize = 500
-
-// Options say what is read.
-type Options struct {
+// SnapshotOptions say what a snapshot has.
+type SnapshotOptions struct {
 	// Namespace is that of the objects; empty for all.
 	Namespace string
 	// Delivered are the kinds that the hub delivers to clusters.
@@ -38,19 +33,13 @@ type Options struct {
 	Now time.Time
 }
 
-// Snapshot is what was read.
-type Snapshot struct {
-	Header  Header
-	Objects []*unstructured.Unstructured
-}
-
-// Take reads a snapshot. What its user may not read, and what the hub does not serve, is in the Header. The error is one of a request that failed
+// TakeSnapshot reads a snapshot. What its user may not read, and what the hub does not serve, is in the Header. The error is one of a request that failed
 // for another reason.
-func Take(ctx context.Context, hub client.Reader, options Options) (*Snapshot, error) {
-	t := &taker{Options: options, hub: hub, federated: map[string]bool{}, taken: &Snapshot{Header: Header{
-		TypeMeta:      metav1.TypeMeta{APIVersion: Kind.GroupVersion().String(), Kind: Kind.Kind},
-		FormatVersion: FormatVersion, Time: metav1.NewTime(options.Now.UTC().Truncate(time.Second)), Namespace: options.Namespace,
-		Controllers: options.Controllers, Kinds: []Read{},
+func TakeSnapshot(ctx context.Context, hub client.Reader, options SnapshotOptions) (*snapshot.Snapshot, error) {
+	t := &taker{SnapshotOptions: options, hub: hub, federated: map[string]bool{}, taken: &snapshot.Snapshot{Header: snapshot.Header{
+		TypeMeta:      metav1.TypeMeta{APIVersion: snapshot.Kind.GroupVersion().String(), Kind: snapshot.Kind.Kind},
+		FormatVersion: snapshot.FormatVersion, Time: metav1.NewTime(options.Now.UTC().Truncate(time.Second)), Namespace: options.Namespace,
+		Controllers: options.Controllers, Kinds: []snapshot.Read{},
 	}}}
 	state := &explain.State{}
 	state.Federated.Kinds = options.Delivered
@@ -65,14 +54,9 @@ func Take(ctx context.Context, hub client.Reader, options Options) (*Snapshot, e
 	return t.taken, nil
 }
 
-var (
-	namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
-	workKind      = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
-)
-
 // order is 0 for the kinds that say whose objects are delivered, and 1 for others.
 func order(kind *explain.Kind) int {
-	if kind.GroupVersionKind == namespaceKind || kind.GroupVersionKind == workKind {
+	if kind == namespaceKind || kind == workKind {
 		return 0
 	}
 	return 1
@@ -80,10 +64,10 @@ func order(kind *explain.Kind) int {
 
 // taker takes one snapshot.
 type taker struct {
-	Options
+	SnapshotOptions
 
 	hub   client.Reader
-	taken *Snapshot
+	taken *snapshot.Snapshot
 	// federated are the namespaces whose objects are delivered, or were before.
 	federated map[string]bool
 	// blind reports that the Namespaces could not be read.
@@ -93,7 +77,7 @@ type taker struct {
 // take reads the objects of a kind.
 func (t *taker) take(ctx context.Context, kind *explain.Kind) error {
 	within := t.within(kind)
-	read := Read{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}
+	read := snapshot.Read{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind}
 	for _, namespace := range within {
 		err := t.list(ctx, kind, namespace, &read)
 		switch {
@@ -103,7 +87,7 @@ func (t *taker) take(ctx context.Context, kind *explain.Kind) error {
 				continue
 			}
 			namespace = t.Namespace
-		case apierrors.IsForbidden(err) && kind.GroupVersionKind == namespaceKind && t.Namespace != "":
+		case apierrors.IsForbidden(err) && kind == namespaceKind && t.Namespace != "":
 			t.lack(kind, "", err)
 			t.blind = true
 			err = t.getNamespace(ctx, &read)
@@ -136,53 +120,44 @@ func (t *taker) within(kind *explain.Kind) []string {
 	}
 }
 
-// list adds the objects of a kind in a namespace. If the continue token has expired, it lists again without a limit.
-func (t *taker) list(ctx context.Context, kind *explain.Kind, namespace string, read *Read) error {
-	var objects []unstructured.Unstructured
-	version, next := "", ""
-	for limit := int64(pageSize); ; {
-		page := &unstructured.UnstructuredList{}
-		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		err := t.hub.List(ctx, page, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))
-		if apierrors.IsResourceExpired(err) && next != "" {
-			next, limit, objects = "", 0, nil
-			continue
+// list adds the objects of a kind in a namespace.
+func (t *taker) list(ctx context.Context, kind *explain.Kind, namespace string, read *snapshot.Read) error {
+	var objects []*unstructured.Unstructured
+	version := ""
+	empty := &unstructured.UnstructuredList{}
+	empty.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := eachPage(ctx, t.hub, namespace, empty, func(page client.ObjectList, first bool) (err error) {
+		if first {
+			objects, version = nil, page.GetResourceVersion()
 		}
-		if err != nil {
-			return err //nolint:wrapcheck // Its type decides what becomes of it.
-		}
-		if next == "" {
-			version = page.GetResourceVersion()
-		}
-		objects = append(objects, page.Items...)
-		if next = page.GetContinue(); next == "" {
-			break
-		}
+		objects, err = appendItems(objects, page)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	if read.ResourceVersion == "" {
-		read.ResourceVersion = version
-	}
-	for i := range objects {
-		t.add(kind, &objects[i], read)
+	read.ResourceVersion = cmp.Or(read.ResourceVersion, version)
+	for _, object := range objects {
+		t.add(kind, object, read)
 	}
 	return nil
 }
 
 // getNamespace adds the Namespace that is asked for.
-func (t *taker) getNamespace(ctx context.Context, read *Read) error {
+func (t *taker) getNamespace(ctx context.Context, read *snapshot.Read) error {
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(namespaceKind)
+	object.SetGroupVersionKind(namespaceKind.GroupVersionKind)
 	if err := t.hub.Get(ctx, client.ObjectKey{Name: t.Namespace}, object); err != nil {
 		return err //nolint:wrapcheck // Its type decides what becomes of it.
 	}
-	t.add(explain.FindKind(namespaceKind), object, read)
+	t.add(namespaceKind, object, read)
 	return nil
 }
 
 // add adds an object without what no evaluation reads.
-func (t *taker) add(kind *explain.Kind, object *unstructured.Unstructured, read *Read) {
+func (t *taker) add(kind *explain.Kind, object *unstructured.Unstructured, read *snapshot.Read) {
 	object.SetGroupVersionKind(kind.GroupVersionKind)
-	switch kind.GroupVersionKind {
+	switch kind {
 	case namespaceKind:
 		if object.GetLabels()[federation.FederatedLabel] == "true" {
 			t.federated[object.GetName()] = true
@@ -195,14 +170,14 @@ func (t *taker) add(kind *explain.Kind, object *unstructured.Unstructured, read 
 			t.federated[namespace] = true
 		}
 	}
-	redact(object.Object)
+	snapshot.Redact(object)
 	t.taken.Objects = append(t.taken.Objects, object)
 	read.Objects++
 }
 
 // lack notes what could not be read.
 func (t *taker) lack(kind *explain.Kind, namespace string, err error) {
-	t.taken.Header.Unread = append(t.taken.Header.Unread, Unread{
+	t.taken.Header.Unread = append(t.taken.Header.Unread, snapshot.Unread{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: namespace, Reason: err.Error(), Absent: !apierrors.IsForbidden(err),
 	})
 }

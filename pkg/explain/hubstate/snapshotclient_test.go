@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package snapshot_test
+package hubstate_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -19,10 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 )
 
-const taken = `---
+const takenSnapshot = `---
 apiVersion: placement-hub.open-cluster-management.io/v1alpha1
 kind: PlacementSnapshot
 formatVersion: 1
@@ -50,12 +50,12 @@ metadata: {namespace: team-a, name: web-decision-1}
 `
 
 // A snapshot is read as the hub was, with the rights of the user who took it.
-func TestClient(t *testing.T) {
-	decoded, err := snapshot.Decode([]byte(taken))
+func TestSnapshotClient(t *testing.T) {
+	decoded, err := snapshot.Decode([]byte(takenSnapshot))
 	if err != nil {
 		t.Fatal(err)
 	}
-	hub, err := snapshot.NewClient(decoded, scheme.New())
+	hub, err := hubstate.NewSnapshotClient(decoded, scheme.New())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,28 +94,6 @@ func TestClient(t *testing.T) {
 		if !tc.is(tc.err) {
 			t.Errorf("%s: unexpected error %v", what, tc.err)
 		}
-	}
-}
-
-// What is written is read again.
-func TestDecodeOfWrite(t *testing.T) {
-	first, err := snapshot.Decode([]byte(taken))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var written, again bytes.Buffer
-	if err := first.Write(&written); err != nil {
-		t.Fatal(err)
-	}
-	second, err := snapshot.Decode(written.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := second.Write(&again); err != nil {
-		t.Fatal(err)
-	}
-	if written.String() != again.String() || len(second.Objects) != 3 {
-		t.Errorf("written\n%s\nand again\n%s", written.String(), again.String())
 	}
 }
 
