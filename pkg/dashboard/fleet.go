@@ -50,8 +50,9 @@ type fleetPicture struct {
 	Groups  []picture.Group
 	Total   []picture.Class
 	Count   int
-	// Note says why the picture is not whole; empty for nothing.
-	Note string
+	// Note says why the picture is not whole; empty for nothing. Named says that its cells have the names of the clusters.
+	Note  string
+	Named bool
 	// links lead to the clusters of a group.
 	links func(group string) string
 }
@@ -79,7 +80,7 @@ func fleetPage(ctx context.Context, v *visit) (*page, error) {
 			return nil, err
 		}
 	}
-	shown.draw(seen, states)
+	shown.draw(seen, states, func(o *item) (reason, page string) { return o.Message, o.Link })
 	made := &page{
 		Title: "Fleet", Section: clustersSection, JSON: shown.told(), Crumbs: []crumb{{Text: clustersSection, Link: "/clusters"}},
 		Commands: []string{"kubectl get managedclusters"},
@@ -106,8 +107,8 @@ func placementFleetPage(ctx context.Context, v *visit) (*page, error) {
 	note := ""
 	if apierrors.IsForbidden(err) { // The answer names the clusters in the scope of the namespace.
 		seen, note = nil, "You may not list clusters: the picture has those in the scope of the namespace, without their labels."
-		for name := range verdicts {
-			seen = append(seen, item{Kind: itemCluster, Name: name})
+		for name, said := range verdicts {
+			seen = append(seen, item{Kind: itemCluster, Name: name, Sets: said.sets})
 		}
 		lists.Sort(seen)
 	} else if err != nil {
@@ -115,14 +116,15 @@ func placementFleetPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	shown := newPicture(v, seen, colourVerdict, colourLoad)
 	shown.Note = note
-	classes := func(o *item) picture.Class { return verdictClass(verdicts[o.Name]) }
+	classes := func(o *item) picture.Class { return verdictClass(verdicts[o.Name].verdict) }
 	way := wayOf(asked, sets, named, seen, verdicts, note == "")
 	if v.query(colourBy) == colourLoad {
 		if classes, err = v.loads(ctx); err != nil {
 			return nil, err
 		}
 	}
-	shown.draw(seen, classes)
+	base := detailLink(asked.path())
+	shown.draw(seen, classes, func(o *item) (reason, page string) { return verdicts[o.Name].reason, inDetail(base, o.Name) })
 	made := &page{
 		Title: "Fleet of " + asked.argument(), Section: placementsSection,
 		JSON:     map[string]any{"picture": shown.told(), "way": way},
@@ -134,14 +136,24 @@ func placementFleetPage(ctx context.Context, v *visit) (*page, error) {
 	return made, nil
 }
 
+// clusterResult is what a Placement makes of a cluster. reason and sets, those of the cluster, are empty in a fleet whose cells have no names.
+type clusterResult struct {
+	verdict, reason string
+	sets            []string
+}
+
 // verdictsOf returns the verdicts of the clusters in the scope of a Placement, and the sets that it names; none for a caller who may not get it.
-func (v *visit) verdictsOf(ctx context.Context, asked named) (verdicts map[string]string, sets []string, err error) {
+func (v *visit) verdictsOf(ctx context.Context, asked named) (verdicts map[string]clusterResult, sets []string, err error) {
 	take := func(report *explain.Report) []explain.ClusterReport {
-		verdicts = make(map[string]string, len(report.Clusters))
+		verdicts = make(map[string]clusterResult, len(report.Clusters))
 		for i := range report.Clusters {
-			verdicts[report.Clusters[i].Name] = verdictOf(report.Clusters[i].Verdict)
+			cluster := &report.Clusters[i]
+			verdicts[cluster.Name] = clusterResult{verdict: verdictOf(cluster.Verdict), reason: cluster.Reason}
 		}
-		return nil
+		if len(report.Clusters) > picture.NamesShown {
+			return nil
+		}
+		return report.Clusters
 	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: asked.question(endpoint.CommandExplain), Rows: take})
 	if answered, is := errors.AsType[*endpoint.AnswerError](err); is && found == nil {
@@ -156,6 +168,16 @@ func (v *visit) verdictsOf(ctx context.Context, asked named) (verdicts map[strin
 	}
 	if verdicts == nil { // The hub that has answered explains no stages.
 		take(&explanation.Report)
+	}
+	for i := range explanation.Rows {
+		row := &explanation.Rows[i]
+		said := clusterResult{verdict: verdicts[row.Cluster].verdict, reason: row.Reason}
+		for _, set := range row.Sets {
+			if set.Contains {
+				said.sets = append(said.sets, set.Name)
+			}
+		}
+		verdicts[row.Cluster] = said
 	}
 	object := asked.adapter.Empty()
 	if err := v.reader().Get(ctx, client.ObjectKey{Namespace: asked.namespace, Name: asked.name}, object); err != nil {
@@ -265,16 +287,23 @@ func newPicture(v *visit, seen []item, colours ...string) *fleetPicture {
 	return shown
 }
 
-// draw draws the clusters.
-func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class) {
+// draw draws the clusters. about returns why a cluster has its class, and the page that says more.
+func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class, about func(o *item) (reason, page string)) {
 	cells := make([]picture.Cell, 0, len(seen))
 	for i := range seen {
 		value, has := seen[i].Labels[f.By]
 		if !has {
 			value = seen[i].Claims[f.By]
 		}
-		cells = append(cells, picture.Cell{Group: value, Class: classes(&seen[i])})
+		cell := picture.Cell{Group: value, Class: classes(&seen[i])}
+		cell.Title = seen[i].Name + ": " + cell.Class.Name
+		reason := ""
+		if reason, cell.Link = about(&seen[i]); reason != "" {
+			cell.Title += ", " + causeOf(reason)
+		}
+		cells = append(cells, cell)
 	}
+	f.Named = picture.HasNames(cells)
 	f.Groups = picture.Draw(cells)
 	f.Total = picture.Total(f.Groups)
 }
@@ -325,7 +354,7 @@ type wayStep struct {
 }
 
 // wayOf returns the way of the decisions of a Placement, which names sets or uses all that are bound. known says that the clusters have labels.
-func wayOf(asked named, sets *setIndex, names []string, seen []item, verdicts map[string]string, known bool) way {
+func wayOf(asked named, sets *setIndex, names []string, seen []item, verdicts map[string]clusterResult, known bool) way {
 	shown := way{Namespace: asked.namespace, Placement: asked.name, Unread: sets.Unread, Steps: []wayStep{}}
 	bound := slices.Clone(sets.bound[asked.namespace])
 	slices.Sort(bound)
@@ -337,7 +366,7 @@ func wayOf(asked named, sets *setIndex, names []string, seen []item, verdicts ma
 		var cells []picture.Cell
 		for i := range seen {
 			if slices.Contains(seen[i].Sets, set) {
-				cells = append(cells, picture.Cell{Class: verdictClass(verdicts[seen[i].Name])})
+				cells = append(cells, picture.Cell{Class: verdictClass(verdicts[seen[i].Name].verdict)})
 			}
 		}
 		step.Count, step.Classes = len(cells), picture.Total(picture.Draw(cells))

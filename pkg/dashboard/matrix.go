@@ -76,7 +76,7 @@ func (f *rowFilter) matrix(v *visit, explanation *counterfactual.Explanation) ma
 	for _, each := range stages {
 		shown.Columns = append(shown.Columns, each.name)
 	}
-	base := detailLink(v)
+	base := detailLink(v.with("cluster", ""))
 	if len(explanation.Rows) == 0 {
 		shown.Rows, shown.Columns = verdictRows(chosen, base), []string{"Reason"}
 	}

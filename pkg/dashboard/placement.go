@@ -440,9 +440,8 @@ func (f *rowFilter) links(v *visit) []verdictCount {
 	return f.verdicts
 }
 
-// detailLink returns the URL of the page with a cluster in full, without the name of the cluster at its end.
-func detailLink(v *visit) string {
-	without := v.with("cluster", "")
+// detailLink returns the URL of a page with a cluster in full, without the name of the cluster at its end.
+func detailLink(without string) string {
 	separator := "?"
 	if strings.Contains(without, "?") {
 		separator = "&"

@@ -74,7 +74,7 @@
   };
 
   // The keys: / goes to the search, and the arrows go through the links of the content.
-  const links = () => Array.from(document.querySelectorAll("main a[href]")).filter((each) => each.offsetParent !== null);
+  const links = () => Array.from(document.querySelectorAll("main a[href]:not([tabindex='-1'])")).filter((each) => each.offsetParent !== null);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName || "");

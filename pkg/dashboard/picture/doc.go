@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package picture draws a fleet: a cell for each cluster, in groups, coloured by a class. Cells of a class that stand beside each other in a row are
-// one dashed line, so that a picture of 10,000 clusters is some kilobytes. What a picture shows is also in numbers, for the table that says the same.
+// Package picture lays out the clusters of a fleet as cells: a cell has the colour of the class of its cluster, and cells of one label value are a
+// group. The cells of a small fleet have the names of the clusters. Those of a large fleet are dashed lines, one for each class of a group: a picture
+// of 10,000 clusters takes some kilobytes. The counts of the groups and classes are for a table beside the picture.
 package picture

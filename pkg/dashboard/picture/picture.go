@@ -4,6 +4,7 @@ package picture
 
 import (
 	"cmp"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,14 @@ const (
 	many         = 720
 	// groupsShown bounds the groups; the clusters of the others are in one.
 	groupsShown = 60
+	// namesBytes bounds the cells of a picture with names.
+	namesBytes = 200 << 10
+	// markup is about the size of a cell without its texts.
+	markup = 110
 )
+
+// NamesShown bounds the clusters of a picture with names.
+const NamesShown = 1000
 
 // Class is what a colour says.
 type Class struct {
@@ -38,25 +46,45 @@ type Group struct {
 	Count int
 	// Classes are those of its clusters.
 	Classes []Class
-	Lines   []Line
-	Width   int
-	Height  int
+	// Lines are those of a picture without names, and Marks the cells of one with names.
+	Lines  []Line
+	Marks  []Mark
+	Width  int
+	Height int
 	// Dash and Thick are those of the lines.
 	Dash  string
 	Thick int
 }
 
-// Line is the path of the cells of a class.
-type Line struct{ Style, Path string }
+// Line is the path of the cells of a class, of which Title is the name and the number.
+type Line struct{ Style, Path, Title string }
 
-// Cell is a cluster.
+// Mark is the cell of one cluster, with its upper left corner.
+type Mark struct {
+	Cell
+
+	X, Y int
+}
+
+// Cell is a cluster. Title says its name and why it has its class, and Link is its page.
 type Cell struct {
-	Group string
-	Class Class
+	Group       string
+	Class       Class
+	Title, Link string
+}
+
+// HasNames reports whether a picture of cells has room for their names.
+func HasNames(cells []Cell) bool {
+	size := 0
+	for _, cell := range cells {
+		size += len(html.EscapeString(cell.Title)) + len(html.EscapeString(cell.Link)) + markup
+	}
+	return len(cells) <= NamesShown && size <= namesBytes
 }
 
 // Draw returns the groups of cells, the largest first; the one without a value is the last.
 func Draw(cells []Cell) []Group {
+	named := HasNames(cells)
 	byName := map[string][]Cell{}
 	for _, cell := range cells {
 		byName[cell.Group] = append(byName[cell.Group], cell)
@@ -78,12 +106,12 @@ func Draw(cells []Cell) []Group {
 			rest = append(rest, byName[name]...)
 			continue
 		}
-		group := draw(byName[name])
+		group := draw(byName[name], named)
 		group.Name, group.None = name, name == ""
 		groups = append(groups, group)
 	}
 	if len(rest) > 0 {
-		group := draw(rest)
+		group := draw(rest, named)
 		group.Other = len(names) - groupsShown
 		groups = append(groups, group)
 	}
@@ -111,8 +139,8 @@ func byOrder(a, b Class) int {
 	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name))
 }
 
-// draw draws the cells of a group.
-func draw(cells []Cell) Group {
+// draw draws the cells of a group, with names or as lines.
+func draw(cells []Cell, named bool) Group {
 	group := Group{Count: len(cells)}
 	for _, cell := range cells {
 		at := slices.IndexFunc(group.Classes, func(class Class) bool { return class.Name == cell.Class.Name })
@@ -132,6 +160,10 @@ func draw(cells []Cell) Group {
 	columns := width / size
 	group.Thick, group.Dash = size-gap, strconv.Itoa(size-gap)+" "+strconv.Itoa(gap)
 	group.Width, group.Height = min(columns, len(cells))*size, (len(cells)+columns-1)/columns*size
+	if named {
+		group.Marks = marks(cells, columns, size)
+		return group
+	}
 	next := 0
 	for _, class := range group.Classes {
 		var path strings.Builder
@@ -141,7 +173,18 @@ func draw(cells []Cell) Group {
 			path.WriteString("M" + strconv.Itoa(column*size) + " " + strconv.Itoa(row*size+size/2) + "h" + strconv.Itoa(run*size-gap))
 			next, left = next+run, left-run
 		}
-		group.Lines = append(group.Lines, Line{Style: class.Style, Path: path.String()})
+		group.Lines = append(group.Lines, Line{Style: class.Style, Path: path.String(), Title: class.Name + " " + strconv.Itoa(class.Count)})
 	}
 	return group
+}
+
+// marks returns the cells in rows of some columns, those of a class beside each other.
+func marks(cells []Cell, columns, size int) []Mark {
+	sorted := slices.Clone(cells)
+	slices.SortStableFunc(sorted, func(a, b Cell) int { return byOrder(a.Class, b.Class) })
+	placed := make([]Mark, 0, len(sorted))
+	for i, cell := range sorted {
+		placed = append(placed, Mark{Cell: cell, X: i % columns * size, Y: i / columns * size})
+	}
+	return placed
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,6 +44,11 @@ func TestEveryClusterHasACell(t *testing.T) {
 				cells[i].Group = strconv.Itoa(value)
 			}
 		}
+		if named := rapid.Bool().Draw(t, "named"); !named {
+			for i := range cells {
+				cells[i].Title = strings.Repeat("n", namesBytes) // There is no room for it.
+			}
+		}
 		groups := Draw(cells)
 		if len(groups) > groupsShown+1 {
 			t.Fatalf("there are %d groups", len(groups))
@@ -51,6 +57,9 @@ func TestEveryClusterHasACell(t *testing.T) {
 		for i := range groups {
 			group := &groups[i]
 			seen := map[string]bool{}
+			for _, mark := range group.Marks {
+				seen[fmt.Sprint(mark.X, " ", mark.Y)] = true
+			}
 			for j, line := range group.Lines {
 				places := cellsOf(group, line)
 				if len(places) != group.Classes[j].Count {

@@ -93,7 +93,7 @@ func wantInert(t *testing.T, p *page.Page) {
 	for _, injected := range page.Eval[[]string](p, `[
 		...[...document.querySelectorAll("img, iframe, object, embed, base, style, script:not([src='/assets/app.js'])")],
 		...[...document.querySelectorAll("*")].filter(e => [...e.attributes].some(a => a.name.startsWith("on") || a.name === "style")),
-		...[...document.querySelectorAll("a[href]")].filter(a => a.origin !== location.origin),
+		...[...document.querySelectorAll("a[href]")].filter(a => new URL(a.getAttribute("href"), location.href).origin !== location.origin),
 		...[...document.querySelectorAll("form")].filter(f => new URL(f.action, location.href).origin !== location.origin),
 	].map(e => e.outerHTML.slice(0, 200))`) {
 		t.Errorf("%s has what no template has: %s", p.URL(), injected)
