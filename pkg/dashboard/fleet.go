@@ -346,20 +346,49 @@ type wayStep struct {
 	// Asked says that the Placement uses the set; Problem why it has no clusters.
 	Asked   bool   `json:"asked"`
 	Problem string `json:"problem,omitempty"`
-	// Classes count the clusters of the set by their verdict; nil if they are not known.
+	// Classes count the clusters of the set by their verdict. Known says that they are known, and Bound that the set is bound.
 	Classes []picture.Class `json:"-"`
 	Count   int             `json:"clusters"`
 	Known   bool            `json:"-"`
-	Link    string          `json:"-"`
+	Bound   bool            `json:"-"`
+	// Link is the list of the clusters of the set; empty for a caller who may not list them.
+	Link string `json:"-"`
 }
 
-// wayOf returns the way of the decisions of a Placement, which names sets or uses all that are bound. known says that the clusters have labels.
-func wayOf(asked named, sets *setIndex, names []string, seen []item, verdicts map[string]clusterResult, known bool) way {
+// Reached are the steps to the sets that the Placement uses.
+func (w way) Reached() []wayStep {
+	return slices.DeleteFunc(slices.Clone(w.Steps), func(step wayStep) bool { return step.Bound && !step.Asked })
+}
+
+// Others are the first bound sets that the Placement does not use.
+func (w way) Others() []string {
+	var others []string
+	for _, step := range w.Steps {
+		if step.Bound && !step.Asked {
+			others = append(others, step.Set)
+		}
+	}
+	if more := len(others) - othersShown; more > 0 {
+		others = append(others[:othersShown], itoa(more)+" more")
+	}
+	return others
+}
+
+// othersShown bounds the bound sets that a Placement does not use on its page.
+const othersShown = 20
+
+// wayOf returns the way of the decisions of a Placement, which names sets or uses all that are bound. listed says that the caller may list clusters.
+// Other callers know the clusters in scope, with their sets if the hub has explained each.
+func wayOf(asked named, sets *setIndex, names []string, seen []item, verdicts map[string]clusterResult, listed bool) way {
+	known := listed || slices.ContainsFunc(seen, func(each item) bool { return len(each.Sets) > 0 })
 	shown := way{Namespace: asked.namespace, Placement: asked.name, Unread: sets.Unread, Steps: []wayStep{}}
 	bound := slices.Clone(sets.bound[asked.namespace])
 	slices.Sort(bound)
 	for _, set := range bound {
-		step := wayStep{Set: set, Asked: len(names) == 0 || slices.Contains(names, set), Link: setLink(set), Known: known}
+		step := wayStep{Set: set, Asked: len(names) == 0 || slices.Contains(names, set), Known: known, Bound: true}
+		if listed {
+			step.Link = setLink(set)
+		}
 		if at, has := sets.find(set); has {
 			step.By, step.Problem = sets.sets[at].By, sets.sets[at].Problem
 		}

@@ -22,6 +22,9 @@ func TestThePictureOfAPlacement(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"}},
 		Status:     clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{{ClusterName: "eu1"}}},
 	})
+	objects = append(objects, &clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "named"}, Spec: clusterv1beta1.PlacementSpec{ClusterSets: []string{"lab"}},
+	})
 	pages := newPages(newTestHub(objects...))
 	for _, tc := range []struct {
 		path      string
@@ -33,6 +36,9 @@ func TestThePictureOfAPlacement(t *testing.T) {
 			`<small>binding</small> <bdi>prod</bdi>`, `<small>set by label</small>`, `<small>2 clusters</small>`, "<title>eu1: Selected, score 200, rank 1 of 1</title>", "<title>us1: Predicate, predicate 1 label region In [eu]: is us</title>", "<title>far1: OutOfScope</title>",
 			`<a href="/placements/team-a/web?cluster=eu1#detail" tabindex="-1"><rect class="cell good v0" x="0" y="0" width="9" height="9">`,
 		}, nil},
+		{"/placements/team-a/named/fleet", []string{
+			`<small class="bad">none</small>`, `<bdi>lab</bdi>`, "the set is not bound to the namespace", "not used by the Placement: <bdi>prod</bdi>.",
+		}, []string{`<small>binding</small> <bdi>prod</bdi>`}},
 		{"/placements/team-a/web/fleet?by=none", []string{"no value 3"}, []string{"/clusters?label"}},
 		{
 			"/placements/team-a/web/fleet?colour=load", []string{"<bdi>1 decision</bdi> 1", "<bdi>no decision</bdi> 2"},

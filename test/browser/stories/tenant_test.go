@@ -41,6 +41,20 @@ var tenantPages = []struct {
 	{"runbooks", "/runbooks", http.StatusOK, "Runbooks"},
 }
 
+// wantEdges fails the test unless each node of the way but the first has an edge, which begins at the node before it and ends at the node.
+func wantEdges(t *testing.T, p *page.Page) {
+	t.Helper()
+	for _, loose := range page.Eval[[]string](p, `[...document.querySelectorAll(".way ul > li")].flatMap(li => {
+		const node = li.querySelector(":scope > .node").getBoundingClientRect(), parent = li.parentElement.previousElementSibling.getBoundingClientRect();
+		const box = li.getBoundingClientRect(), style = getComputedStyle(li, "::before"), to = getComputedStyle(li.parentElement, "::before");
+		const across = box.left + parseFloat(style.width) >= node.left - 1 && parseFloat(style.borderTopWidth) >= 1;
+		const starts = to.display === "none" ? box.left > parent.left && box.left < parent.right : box.left - parseFloat(to.width) <= parent.right + 1;
+		return across && starts ? [] : [li.innerText];
+	})`) {
+		t.Errorf("%s: the node has no edge from the one before it: %s", p.URL(), loose)
+	}
+}
+
 // everyPageOfATenantIsAccessible looks at the pages as a user who may edit one namespace: most of them say what is not shown, and why.
 func everyPageOfATenantIsAccessible(w *world) {
 	t := w.t
@@ -60,6 +74,14 @@ func everyPageOfATenantIsAccessible(w *world) {
 			wantAccessible(p, "tenant-"+each.name, secure)
 		})
 	}
+	t.Run("way", func(t *testing.T) {
+		p := tenant.Open(t, origin+"/placements/store/canary/fleet", secure)
+		for _, width := range []int64{wide, narrow} {
+			p.Look(page.Options{SelfSigned: true, Width: width})
+			p.WantText("#way .node", "3 clusters Selected 1 Predicate 2")
+			wantEdges(t, p)
+		}
+	})
 	t.Run("what-if", func(t *testing.T) {
 		p := tenant.Open(t, origin+"/placements/store/canary", secure)
 		p.Click("#edit summary")
