@@ -148,7 +148,7 @@ var (
 	objectsList = lists.Definition{
 		Path: "/" + objectsPath, One: "delivered object", Many: "delivered objects",
 		Columns: []lists.Column{nameColumn("Object"), kindColumn(), stateColumn(), copiesColumn(), sinceColumn(), messageColumn()},
-		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByKind, lists.ByState, lists.ByLabel},
+		Filters: []string{lists.ByName, lists.ByNamespace, lists.BySet, lists.ByKind, lists.ByState, lists.ByLabel},
 	}
 	requestsList = lists.Definition{
 		Path: "/requests", One: "ClusterRequest", Many: "ClusterRequests",

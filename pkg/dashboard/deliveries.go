@@ -50,6 +50,7 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 	object := item{
 		Kind: kind, Namespace: reported.Namespace, Name: name, State: reported.State, Tone: reported.Tone, Cause: reported.Cause,
 		Link: link([]string{objectsPath, reported.Namespace, kind, name}), Labels: labels, Clusters: 1, Since: reported.Since,
+		Sets: reported.Sets,
 	}
 	if reported.NeedsAttention() {
 		object.Failed, object.Message = 1, "on "+cluster+": "+reported.Message
@@ -66,8 +67,36 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 		object, other = other, object
 	}
 	object.Clusters, object.Failed = object.Clusters+other.Clusters, object.Failed+other.Failed
+	object.Sets = addSets(object.Sets, other.Sets)
 	d.objects[at] = object
 }
+
+// setsAsked returns the sets of each cluster, if the page has only the objects of a set. The error Forbidden is about the clusters.
+func (v *visit) setsAsked(ctx context.Context) (map[string][]string, error) {
+	if v.query(lists.BySet) == "" {
+		return nil, nil
+	}
+	sets, err := v.readSets(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := clusters(ctx, v.reader(), sets)
+	in := make(map[string][]string, len(seen))
+	for i := range seen {
+		in[seen[i].Name] = seen[i].Sets
+	}
+	return in, err
+}
+
+// addSets returns the sets of two lists, sorted.
+func addSets(some, others []string) []string {
+	all := slices.Concat(some, others)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// setsHidden is the note of a list of delivered objects that a caller who may not list clusters filters by set.
+const setsHidden = "You may not list clusters: which sets the objects reach is not known to you. Filter by namespace instead."
 
 // maxCause bounds the part of a message by which objects have a cause in common, in bytes.
 const maxCause = 160
@@ -88,6 +117,10 @@ func causeOf(message string) string {
 // caller needs list on ManifestWorks there.
 func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (*deliveries, error) {
 	found, list, from := &deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
+	in, err := v.setsAsked(ctx)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return found, err
+	}
 	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
 		if found.Cut = pages == maxWorkPages; found.Cut {
 			break
@@ -110,7 +143,9 @@ func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (*d
 			if v.query(lists.ByLabel) != "" { // Only then it pays to read them.
 				labels = labelsIn(work)
 			}
-			found.add(deliveryItem(work, kind, name), kind, name.Name, work.Namespace, labels)
+			reported := deliveryItem(work, kind, name)
+			reported.Sets = in[work.Namespace]
+			found.add(reported, kind, name.Name, work.Namespace, labels)
 		}
 	}
 	slices.SortFunc(found.Items, func(a, b item) int {

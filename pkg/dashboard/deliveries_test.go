@@ -98,6 +98,9 @@ func TestDeliveriesToACluster(t *testing.T) {
 			not: []string{"team-a/good", "team-a/new", "ManifestWorks"},
 		},
 		{path: "/objects", want: []string{"team-a/bad", "on eu1: said by the agent", "1 failed", "team-a/good", "team-a/new", "1–3 of 3 delivered"}},
+		{path: "/objects?set=prod", want: []string{"team-a/bad", "1–3 of 3 delivered", `name="set" value="prod"`}},
+		{path: "/objects?set=lab", want: []string{"The filters hide 3 delivered objects"}, not: []string{"team-a/bad"}},
+		{path: "/objects?set=-", want: []string{"The filters hide 3 delivered objects"}},
 		{path: "/objects?state=NotApplied", want: []string{"team-a/bad", "the filters hide 2 more"}, not: []string{"team-a/good", "team-a/new"}},
 	} {
 		response := as(t, pages, "jane", http.MethodGet, tc.path, "")

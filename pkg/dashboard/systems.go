@@ -106,6 +106,17 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 		return made, nil
 	}
 	objects, byLink := objectItems(reports)
+	in, hidden := v.setsAsked(ctx)
+	if hidden != nil && !apierrors.IsForbidden(hidden) {
+		return nil, hidden
+	}
+	for i := range objects {
+		for _, cluster := range byLink[objects[i].Link].Clusters {
+			if cluster.Delivered || cluster.Verdict == scheduling.StageSelected.String() {
+				objects[i].Sets = addSets(objects[i].Sets, in[cluster.Name])
+			}
+		}
+	}
 	shown, err := v.list(objectsList, objects, nil)
 	if err != nil {
 		return nil, err
@@ -114,7 +125,9 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 		shown.Empty = "No object of namespace " + v.namespace() + " is delivered. The namespace takes part with the label " +
 			"federation.kubernetes.io/federated=true."
 	}
-	shown.Notes = reports.Notes
+	if shown.Notes = reports.Notes; hidden != nil {
+		shown.Notes = append(shown.Notes, setsHidden)
+	}
 	made.addList(shown)
 	onPage := &federated.Reports{}
 	for i := range shown.Objects {

@@ -135,6 +135,10 @@ func TestE1aThePagesOfShippedRoles(t *testing.T) {
 			code: http.StatusOK, want: []string{"ConfigMap/team-a/settings", "Deployment.apps/team-a/web"}, not: []string{"Secret", ">hidden<"},
 		},
 		{
+			reason: "delivered objects by the set of clusters that the user may not list", roles: fakehub.RoleView + " " + fakehub.KubernetesView,
+			path: "/objects?namespace=team-a&set=prod", code: http.StatusOK, want: []string{"You may not list clusters"}, not: []string{">hidden<"},
+		},
+		{
 			reason: "a Secret that the user may not get", roles: fakehub.RoleView + " " + fakehub.KubernetesView, path: "/objects/team-a/Secret/key",
 			code: http.StatusForbidden,
 		},
