@@ -5,10 +5,10 @@ package dashboard
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -18,15 +18,12 @@ const (
 	// changeKept is how long the last change of a Placement is not read again: pages that follow changes are made several times a second, and no
 	// informer has Events.
 	changeKept = 5 * time.Second
-	// changesKept bounds the changes that are kept.
+	// changesKept bounds the changes that are kept. Those that were not asked for the longest time go first.
 	changesKept = 1000
 )
 
 // lastChanges has the last changes of Placements, for the users who may read them. It is safe for concurrent use.
-type lastChanges struct {
-	mu   sync.Mutex
-	kept map[changeKey]lastChange
-}
+type lastChanges struct{ kept *lru.Cache }
 
 // changeKey is a Placement and a user, by name and groups.
 type changeKey struct {
@@ -39,26 +36,19 @@ type lastChange struct {
 	at, read time.Time
 }
 
-func newLastChanges() *lastChanges { return &lastChanges{kept: map[changeKey]lastChange{}} }
+func newLastChanges() *lastChanges { return &lastChanges{kept: lru.New(changesKept)} }
 
 // of returns what the last Event says about who left a Placement, who came, and why; "" if the caller may not list Events, or if there is none any
 // more.
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) (text string, at time.Time) {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
-	c.mu.Lock()
-	known, has := c.kept[key]
-	c.mu.Unlock()
-	if has && v.now.Sub(known.read) < changeKept && !v.now.Before(known.read) {
+	kept, _ := c.kept.Get(key)
+	if known, has := kept.(lastChange); has && v.now.Sub(known.read) < changeKept && !v.now.Before(known.read) {
 		return known.text, known.at
 	}
 	found := readLastChange(ctx, v, asked)
 	found.read = v.now
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.kept) >= changesKept {
-		clear(c.kept)
-	}
-	c.kept[key] = found
+	c.kept.Add(key, found)
 	return found.text, found.at
 }
 

@@ -4,6 +4,7 @@ package dashboard
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,16 @@ func TestTheLastChangeIsKeptForAUser(t *testing.T) {
 	}
 	if shown("jane") || !shown("ada") {
 		t.Error("the last change is read again at once, or what one user has seen is shown to another")
+	}
+	for i := range changesKept - 2 { // Many other Placements are visited; those of jane and ada have room beside them.
+		pages.changes.kept.Add(changeKey{"eve", strconv.Itoa(i)}, lastChange{read: at})
+	}
+	if shown("jane") || pages.changes.kept.Len() != changesKept {
+		t.Errorf("%d other changes have replaced that of jane", pages.changes.kept.Len())
+	}
+	pages.changes.kept.Add(changeKey{"eve", "one more"}, lastChange{read: at})
+	if shown("jane") || pages.changes.kept.Len() != changesKept {
+		t.Error("one more change has replaced one that was just asked for")
 	}
 	if at = now.Add(changeKept); !shown("jane") {
 		t.Error("the last change is not read again after some seconds")

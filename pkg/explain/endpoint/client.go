@@ -115,8 +115,8 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 	}
 }
 
-// hintUnreached returns what to do about the address of a Service that cannot be connected to: clients outside of the cluster of the hub cannot
-// reach it. It is empty for other addresses, and for an error of whoever was reached.
+// hintUnreached returns what to do about an address that cannot be connected to. Only the address of a Service has a hint: clients outside of the
+// cluster of the hub cannot reach it. An error that a server has answered with has none.
 func hintUnreached(target string, err error) string {
 	address, parseErr := url.Parse(target)
 	host := ""
