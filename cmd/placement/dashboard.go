@@ -33,8 +33,8 @@ cluster passes and the changes that would select it, clusters with all that conc
 requests, and workloads with their policies. It prints a URL that opens them in one browser.
 
 The pages show what the user of the kubeconfig may read, and answer as placement explain, diff, simulate and federated
-do. For a user who may not read all that decides about an object the hub explains it, as placement explain says. Nothing
-is written.
+do. The hub explains an object to a user who may not read all that decides about it, as placement explain says. Nothing is
+written.
 
 With -f the pages show a snapshot, which placement snapshot writes, at the time at which it was taken.
 

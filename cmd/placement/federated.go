@@ -36,13 +36,13 @@ const federatedLong = `federated shows where the objects of a namespace are deli
 It runs the code of the controller on the current objects of the hub, and changes nothing: it only reads.
 
 Objects are ConfigMaps, Secrets, Services, Deployments, ReplicaSets, DaemonSets and Ingresses of namespaces with the label
-federation.kubernetes.io/federated=true, and those of --federated-kinds. Give that flag the value of the hub, which the
-command does not know; it says so where there are ManifestWorks of other kinds.
+federation.kubernetes.io/federated=true, and those of --federated-kinds. Give that flag the value of the hub: the command does
+not know it, and says so where there are ManifestWorks of other kinds.
 
 Without a name the command lists the objects of the namespace, or with -A of all namespaces that take part, with the clusters
 that get them or have them. For one object, TYPE/NAME or TYPE NAME, it lists all clusters in scope, and notes.
 
-"to be delivered", "to be updated" and "to be withdrawn" are writes that the hub has still to do.
+The hub has still to write what is "to be delivered", "to be updated" or "to be withdrawn".
 
 The user needs the verb list on managedclusters and managedclustersets, on managedclustersetbindings, placements and
 placementdecisions in the namespace, on the objects, and on manifestworks in all namespaces. The report says which objects

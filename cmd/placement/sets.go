@@ -25,8 +25,8 @@ binding, for the ServiceAccount placement of the namespace.
 With -A the list has the bindings of all namespaces, and where each set is bound; -l selects sets by their labels.
 
 The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace, or with -A in all.
-For a user who may not list the sets, the command prints the bound sets, and on stderr the role that lists all. For one who may
-not list the bindings it prints the sets that the user may bind and the missing right, and exits with code 1.`
+A user who may not list the sets gets the bound sets, and on stderr the role that lists all. A user who may not list the
+bindings gets the sets to bind and the missing right, with exit code 1.`
 
 const setsExample = `  # Which sets can the Placements of this namespace use, and which could be bound?
   placement sets -n team-a

@@ -31,9 +31,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-const uninstallLong = `uninstall finds the objects that have a finalizer of the hub, and with --release-finalizers removes it. An object that has
-one cannot go after its deletion until a controller of the hub, or a provider of clusters, has cleaned up. Without them it
-stays for ever, and with it its namespace.
+const uninstallLong = `uninstall finds the objects that have a finalizer of the hub, and with --release-finalizers removes the finalizer. After its
+deletion such an object stays until a controller of the hub, or a provider of clusters, has cleaned up. Where none runs, the
+object stays for ever, and so does its namespace.
 
 For each finalizer the command prints what it waits for, and what stays and goes on running without it. Nothing else is
 removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
@@ -42,8 +42,8 @@ With --delete-hub-state it lists and deletes what the hub has written into its n
 manifests knows: the ConfigMaps placement-explanations and placement-vocabulary, the Secret placement-webhook-certificates and
 the Lease placement-lock.
 
-Neither the hub nor its definitions have to be there. While a hub runs, its controllers would add the finalizers again: stop
-it, or name with --system those systems that it does not run.
+The command needs neither the hub nor its definitions. A hub that runs adds the finalizers again: stop it, or name with
+--system those systems that it does not run.
 
 The user needs the verbs list, get and patch on the resources of the systems, and for the system federation on every
 namespaced resource; for the state of the hub, get and delete in its namespace.`
