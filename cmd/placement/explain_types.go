@@ -12,9 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
-// explainer is what placement explain does on the command line for the objects of a Tool. A nil function is for a Tool that has no such thing.
+// explainer is what placement explain does on the command line for the objects of a System. A nil function is for a System that has no such thing.
 type explainer struct {
-	of *tools.Tool
+	of tools.System
 	// types are the types that a misspelt one may mean. isType reports whether a type on the command line names objects that explain explains, and
 	// complete offers types and names.
 	types    func() []string
@@ -25,13 +25,13 @@ type explainer struct {
 
 // The explainers of all systems. The types that none of the others has are Placements.
 var (
-	placementExplainer = explainer{of: &tools.Placements, explain: runPlacements}
-	deliveryExplainer  = explainer{of: &tools.Delivery, types: deliveredTypes, isType: isDelivered, explain: runObjects}
+	placementExplainer = explainer{of: tools.Placements{}, explain: runPlacements}
+	deliveryExplainer  = explainer{of: tools.Delivery{}, types: deliveredTypes, isType: isDelivered, explain: runObjects}
 	podExplainer       = explainer{
-		of: &tools.Pods, types: workloadTypes, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads,
+		of: tools.Pods{}, types: workloadTypes, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads,
 	}
 	requestExplainer = explainer{
-		of: &tools.Requests, types: requestTypes, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests,
+		of: tools.Requests{}, types: requestTypes, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests,
 	}
 )
 

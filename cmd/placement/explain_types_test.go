@@ -14,23 +14,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
-// What the Tool of a system explains to the hub's users, explain prints.
-func TestEveryToolHasAnExplainer(t *testing.T) {
-	explained := []*tools.Tool{placementExplainer.of}
+// What a System explains to the hub's users, explain prints.
+func TestEverySystemHasAnExplainer(t *testing.T) {
+	explained := []tools.System{placementExplainer.of}
 	for _, each := range explainers {
 		explained = append(explained, each.of)
 		if each.isType == nil || each.explain == nil {
-			t.Errorf("the explainer of %s has no function for a command", each.of.Family)
+			t.Errorf("the explainer of %T has no function for a command", each.of)
 		}
 	}
 	for _, each := range tools.All() {
 		if !slices.Contains(explained, each) {
-			t.Errorf("explain has no explainer of %s", each.Family)
+			t.Errorf("explain has no explainer of %T", each)
 		}
 	}
 }
 
-// The commands loop over the tools: what they do with a system is in the file of its Tool.
+// The commands loop over the systems: what they do with one is in the file of its System.
 func TestTheCommandsKnowNoSystem(t *testing.T) {
 	live, err := filepath.Glob("internal/live/*.go")
 	if err != nil || len(live) == 0 {

@@ -229,7 +229,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
 	reported := &tools.ReportOptions{
-		All: o.all, Wanted: wanted, Named: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
+		All: o.all, Wanted: wanted, PlacementsOnly: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
 	}
 	some, missing := o.checkWanted(in.state, names, reported)
 	if !some {
@@ -299,7 +299,7 @@ func (o *simulateOptions) whatIf(
 func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
 	var incomplete error
 	for _, added := range in.additions {
-		missing, err := added.Of.Simulate(added, &whatIf, o.reported())
+		missing, err := added.System.Simulate(added, &whatIf, o.reported())
 		if err != nil {
 			return false, err
 		}

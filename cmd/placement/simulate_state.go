@@ -67,8 +67,8 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
 		return nil, err
 	}
-	for _, each := range tools.All() {
-		if each.Added == 0 || !additions.Has(each.Added) {
+	for _, each := range tools.With[tools.Simulator]() {
+		if !additions.Has(each.Adds()) {
 			continue
 		}
 		added, err := o.readAddition(ctx, each, additions, in.state)
@@ -88,14 +88,14 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 }
 
 // readAddition reads what objects are added to.
-func (o *simulateOptions) readAddition(ctx context.Context, of *tools.Tool, given, state *explain.State) (*tools.Addition, error) {
-	added := &tools.Addition{Of: of, Given: given, Hub: state}
+func (o *simulateOptions) readAddition(ctx context.Context, of tools.Simulator, given, state *explain.State) (*tools.Addition, error) {
+	added := &tools.Addition{System: of, Given: given, Hub: state}
 	if o.live() {
 		hub, _, _, err := o.connectHub()
 		if err != nil {
 			return nil, err
 		}
-		if added.Hub, added.Unread, err = of.ReadAdded(ctx, hub, o.reported()); err != nil {
+		if added.Hub, added.Unread, err = of.ReadHub(ctx, hub, o.reported()); err != nil {
 			return nil, err
 		}
 	}

@@ -73,15 +73,15 @@ func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Quest
 	if err != nil {
 		return nil, err
 	}
-	family := ""
+	category := ""
 	if len(question.Objects) > 0 {
-		family = o.Explainer.FamilyOf(&question.Question, question.Objects[0].GroupKind()).Name
+		category = o.Explainer.CategoryOf(&question.Question, question.Objects[0].GroupKind()).Name
 	}
-	return decodeAnswer(question.Command, family, answer.Output)
+	return decodeAnswer(question.Command, category, answer.Output)
 }
 
-// decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. family is that of the objects of an explanation.
-func decodeAnswer(command, family, output string) (document.Source, error) {
+// decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. category is that of the objects of an explanation.
+func decodeAnswer(command, category, output string) (document.Source, error) {
 	var into document.Source
 	switch command {
 	case endpoint.CommandDiff:
@@ -89,11 +89,11 @@ func decodeAnswer(command, family, output string) (document.Source, error) {
 	case endpoint.CommandFederated:
 		into = &federated.Reports{}
 	default:
-		tool := tools.Of(family)
-		if tool == nil {
-			return nil, fmt.Errorf("the hub explains no objects of the family %q", family)
+		explainer := tools.ExplainerOf(category)
+		if explainer == nil {
+			return nil, fmt.Errorf("the hub explains no objects of the family %q", category)
 		}
-		into = tool.Answered()
+		into = explainer.NewExplanations()
 	}
 	if err := json.Unmarshal([]byte(output), into); err != nil {
 		return nil, fmt.Errorf("reading the answer of the hub: %w", err)

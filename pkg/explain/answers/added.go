@@ -42,12 +42,12 @@ func (e *Explainer) simulateAdded(ctx context.Context, question *endpoint.Questi
 		return endpoint.Answer{}, err
 	}
 	hub.Missing = unreadByHub(hub.Missing)
-	added := &tools.Addition{Of: &tools.Pods, Given: given, Hub: &explain.State{Pods: *hub}}
+	added := &tools.Addition{System: tools.Pods{}, Given: given, Hub: &explain.State{Pods: *hub}}
 	if _, err := reader.Review(ctx, added.Hub); err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	whatIf := tools.WithoutPlacements(metav1.NewTime(e.Now()))
-	refused, err := tools.Pods.Simulate(added, &whatIf, namespace)
+	refused, err := added.System.Simulate(added, &whatIf, namespace)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}

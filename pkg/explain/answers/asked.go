@@ -69,7 +69,7 @@ func (e *Explainer) askedOfKinds(question *endpoint.Question) ([]access.Asked, e
 	asked := make([]access.Asked, 0, len(question.Kinds))
 	for i, kind := range question.Kinds {
 		resource, known := e.ResourceOf(kind.GroupKind())
-		if !known || !slices.Contains(e.FamilyOf(question, kind.GroupKind()).Shown, question.Command) {
+		if !known || !slices.Contains(e.CategoryOf(question, kind.GroupKind()).ListFor, question.Command) {
 			return nil, fmt.Errorf("kinds[%d]: %s shows no objects of the kind %s; leave it out", i, question.Command, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbList, Resource: resource, Namespace: question.Namespace})
@@ -85,18 +85,18 @@ func (e *Explainer) askedOfKinds(question *endpoint.Question) ([]access.Asked, e
 // askedOf returns the rights that permit a question about one of its objects.
 func (e *Explainer) askedOf(question *endpoint.Question, i int, object endpoint.Object) ([]access.Asked, error) {
 	resource, known := e.ResourceOf(object.GroupKind())
-	family := e.FamilyOf(question, object.GroupKind())
-	named := slices.Contains(family.Named, tools.CommandOf(question))
+	category := e.CategoryOf(question, object.GroupKind())
+	named := slices.Contains(category.GetFor, tools.CommandOf(question))
 	switch {
 	case !known || question.Command == endpoint.CommandExplain && !named:
 		return nil, fmt.Errorf("objects[%d]: the hub does not explain objects of the kind %s; ask for Placements, ClusterRequests or "+
 			"workloads or objects of a kind that is delivered to clusters", i, object.GroupKind())
-	case question.Command == endpoint.CommandExplain && family.Name != e.FamilyOf(question, question.Objects[0].GroupKind()).Name:
+	case question.Command == endpoint.CommandExplain && category.Name != e.CategoryOf(question, question.Objects[0].GroupKind()).Name:
 		return nil, fmt.Errorf("objects[%d]: ask for Placements, ClusterRequests, workloads and delivered objects one after the other", i)
 	case !named:
 		return nil, fmt.Errorf("objects[%d]: %s is not about objects of the kind %s; leave it out", i, question.Command, object.GroupKind())
 	}
-	if family.Used {
+	if category.Use {
 		return []access.Asked{{Verb: access.VerbUse, Resource: resource, Namespace: question.Namespace, Name: object.Name}}, nil
 	}
 	asked := []access.Asked{{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name}}
@@ -105,7 +105,7 @@ func (e *Explainer) askedOf(question *endpoint.Question, i int, object endpoint.
 			access.Asked{Verb: access.VerbCreate, Resource: resource, Namespace: question.Namespace},
 			access.Asked{Verb: access.VerbUpdate, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
-	if family.Bound { // A Placement uses the set that has the name of the binding.
+	if category.BindsSet { // A Placement uses the set that has the name of the binding.
 		asked = append(asked, access.Asked{
 			Verb: access.VerbCreate, Resource: setResource, Subresource: bindSubresource, Name: object.Name, Role: controller.BindRole(object.Name),
 		})

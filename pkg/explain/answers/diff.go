@@ -39,7 +39,7 @@ func (e *Explainer) compare(ctx context.Context, question *endpoint.Question) (e
 // compared returns the differences that the manifests of a Question make. Of a user with all rights the comparison is whole; for others it has the
 // objects that the Question names, and those of its kinds.
 func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (*explain.Differences, error) {
-	shown := e.ShownIn(question)
+	visible := e.VisibleIn(question)
 	o := &tools.DiffOptions{Settings: e.Settings, Workloads: tools.WorkloadsIn(question)}
 	o.Writes.Chosen = writes.Write{
 		Method: writes.Method(question.Write), FieldManager: question.FieldManager, Force: question.ForceConflicts,
@@ -50,7 +50,7 @@ func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (
 		return nil, &endpoint.AnswerError{Err: err}
 	}
 	if e.Limited {
-		o.Wanted, o.Unfollowed = shown.Has, !shown.Delivered
+		o.Wanted, o.Unfollowed = visible.Has, !visible.Delivered
 	}
 	if o.Unfollowed && bindingsAlone(given) {
 		return nil, &endpoint.AnswerError{Err: errBindingsAlone}
@@ -71,20 +71,18 @@ func (e *Explainer) compared(ctx context.Context, question *endpoint.Question) (
 		return nil, &endpoint.AnswerError{Err: err}
 	}
 	if e.Limited {
-		limit(shown, &differences, question)
+		limit(visible, &differences, question)
 	}
 	return &differences, nil
 }
 
 // limit removes from a comparison what may not be shown, and adds notes on what it leaves out.
-func limit(shown *tools.Shown, differences *explain.Differences, question *endpoint.Question) {
-	for _, each := range tools.All() {
-		if each.Limit != nil {
-			each.Limit(shown, differences, question)
-		}
+func limit(visible *tools.Visible, differences *explain.Differences, question *endpoint.Question) {
+	for _, each := range tools.With[tools.Limiter]() {
+		each.Limit(visible, differences, question)
 	}
 	if differences.Otherwise != nil {
-		limit(shown, differences.Otherwise, question)
+		limit(visible, differences.Otherwise, question)
 	}
 }
 

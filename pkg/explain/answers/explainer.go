@@ -92,11 +92,11 @@ func (e *Explainer) explained(
 	if len(question.Objects) == 0 {
 		return e.unsatisfied(ctx, question)
 	}
-	tool := tools.Of(e.FamilyOf(question, question.Objects[0].GroupKind()).Name)
-	if tool == nil {
+	explainer := tools.ExplainerOf(e.CategoryOf(question, question.Objects[0].GroupKind()).Name)
+	if explainer == nil {
 		return nil, nil
 	}
-	return tool.Answer(ctx, &e.Hub, &tools.ExplainOptions{
+	return explainer.Explain(ctx, &e.Hub, &tools.ExplainOptions{
 		Settings: e.Settings, Limited: e.Limited, Clusters: question.Clusters, Wide: printers.Format(question.Output) == printers.FormatWide,
 		Rows: rows, Suggest: e.Suggest,
 	}, question)

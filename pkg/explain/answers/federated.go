@@ -39,7 +39,7 @@ func (e *Explainer) reported(ctx context.Context, question *endpoint.Question) (
 	}
 	filter := explain.ObjectFilter{Named: len(keys) > 0}
 	if e.Limited && !e.listsAll(question) {
-		filter.Wanted = e.ShownIn(question).Has
+		filter.Wanted = e.VisibleIn(question).Has
 	} else if !e.Limited && len(keys) > 0 {
 		filter.Wanted = tools.WantedKeys(keys)
 	}
@@ -50,7 +50,7 @@ func (e *Explainer) reported(ctx context.Context, question *endpoint.Question) (
 
 // listsAll reports whether the user may list the objects of all delivered kinds, and so know which of them do not exist any more.
 func (e *Explainer) listsAll(question *endpoint.Question) bool {
-	kinds := e.ShownIn(question).Kinds
+	kinds := e.VisibleIn(question).Kinds
 	for _, kind := range e.Delivered {
 		if !kinds[kind.GroupKind()] {
 			return false

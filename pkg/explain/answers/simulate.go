@@ -29,21 +29,21 @@ func (e *Explainer) simulate(ctx context.Context, question *endpoint.Question) (
 	if question.Manifests != "" {
 		return e.simulateAdded(ctx, question)
 	}
-	shown := e.ShownIn(question)
+	visible := e.VisibleIn(question)
 	state, err := hubstate.AllFromCluster(ctx, e.Client, question.Namespace)
-	if err == nil && shown.Delivered {
+	if err == nil && visible.Delivered {
 		err = hubstate.AddFederated(ctx, e.Client, state, question.Namespace, e.Delivered)
 	}
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
 	e.prepare(ctx, state)
-	if err := checkShown(shown, state); err != nil {
+	if err := checkVisible(visible, state); err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
 	now := e.Now()
 	if len(question.WithoutBindings) == 0 {
-		return answerWith(question, reportsOf(shown, state, now), ReportStyle)
+		return answerWith(question, reportsOf(visible, state, now), ReportStyle)
 	}
 	changes := make([]whatif.Change, 0, len(question.WithoutBindings))
 	for _, set := range question.WithoutBindings {
@@ -57,7 +57,7 @@ func (e *Explainer) simulate(ctx context.Context, question *endpoint.Question) (
 	if err != nil {
 		return endpoint.Answer{}, &endpoint.AnswerError{Err: err}
 	}
-	whatIf := whatIfOf(shown, state, after, now)
+	whatIf := whatIfOf(visible, state, after, now)
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
@@ -84,45 +84,45 @@ func unreadByHub(notes []string) []string {
 	return replaced
 }
 
-// checkShown returns an error about a Placement that is named and does not exist, or if there is none to evaluate.
-func checkShown(s *tools.Shown, state *explain.State) error {
+// checkVisible returns an error about a Placement that is named and does not exist, or if there is none to evaluate.
+func checkVisible(visible *tools.Visible, state *explain.State) error {
 	found := map[inventory.Key]bool{}
 	for _, placement := range state.Placements {
-		if key := api.Read(placement).Key(); s.Has(key) {
+		if key := api.Read(placement).Key(); visible.Has(key) {
 			found[key] = true
 		}
 	}
 	var errs []error
-	for key := range s.Named {
+	for key := range visible.Objects {
 		if !found[key] {
 			errs = append(errs, fmt.Errorf("there is no Placement %s; correct the name or the namespace", key))
 		}
 	}
 	slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	if len(found)+len(errs) == 0 {
-		return fmt.Errorf("there is no Placement in namespace %s, so there is nothing to evaluate: correct --namespace", s.Namespace)
+		return fmt.Errorf("there is no Placement in namespace %s, so there is nothing to evaluate: correct --namespace", visible.Namespace)
 	}
 	return errors.Join(errs...)
 }
 
 // reportsOf evaluates the State as it is.
-func reportsOf(s *tools.Shown, state *explain.State, now time.Time) explain.Reports {
+func reportsOf(visible *tools.Visible, state *explain.State, now time.Time) explain.Reports {
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range state.Evaluate(now, s.Has) {
+	for _, evaluation := range state.Evaluate(now, visible.Has) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, false))
 	}
 	if state.Federated.Delivers() {
-		reports = reports.WithObjects(state, s.Has, false)
+		reports = reports.WithObjects(state, visible.Has, false)
 		reports.ObjectNotes = state.Federated.Missing
 	}
 	return reports
 }
 
 // whatIfOf compares the State with the one after the changes.
-func whatIfOf(s *tools.Shown, state, after *explain.State, now time.Time) explain.WhatIf {
-	whatIf := explain.NewWhatIf(state, after, s.Has, now)
-	if s.Delivered {
-		whatIf = whatIf.WithObjects(state, after, s.Has, now)
+func whatIfOf(visible *tools.Visible, state, after *explain.State, now time.Time) explain.WhatIf {
+	whatIf := explain.NewWhatIf(state, after, visible.Has, now)
+	if visible.Delivered {
+		whatIf = whatIf.WithObjects(state, after, visible.Has, now)
 	}
 	return whatIf
 }

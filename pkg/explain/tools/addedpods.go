@@ -21,8 +21,8 @@ import (
 // namesShown bounds the names of added objects in the title of a report.
 const namesShown = 5
 
-// readAddedPods reads the objects that Pods depend on from the hub.
-func readAddedPods(ctx context.Context, hub client.Client, namespace string) (state *explain.State, unread, err error) {
+// ReadHub reads the objects that Pods depend on from the hub.
+func (Pods) ReadHub(ctx context.Context, hub client.Client, namespace string) (state *explain.State, unread, err error) {
 	objects, unread := hubstate.AllPodsFromCluster(ctx, hub, namespace)
 	if objects == nil {
 		return nil, nil, unread
@@ -30,8 +30,8 @@ func readAddedPods(ctx context.Context, hub client.Client, namespace string) (st
 	return &explain.State{Pods: *objects}, unread, nil
 }
 
-// simulatePods reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
-func simulatePods(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, err error) {
+// Simulate reports where the Pods of added workloads may run, and what the other added objects change for the workloads of the hub.
+func (Pods) Simulate(a *Addition, whatIf *explain.WhatIf, _ string) (incomplete, err error) {
 	after, applied, err := a.Hub.With(a.Given.Each(explain.OfPods))
 	if err != nil {
 		return nil, err

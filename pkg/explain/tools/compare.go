@@ -47,13 +47,13 @@ type Comparison struct {
 
 // Changes reports whether files may change what a system decides.
 func (o *DiffOptions) Changes(given *explain.State) bool {
-	return len(given.Federated.Namespaces) > 0 || slices.ContainsFunc(all, func(each *Tool) bool { return each.Changed(o, given) })
+	return len(given.Federated.Namespaces) > 0 || slices.ContainsFunc(With[Reader](), func(each Reader) bool { return each.Changes(o, given) })
 }
 
 // Read reads what is compared from the hub. The error unread says which rights are missing for all that decides about Pods.
 func (o *DiffOptions) Read(ctx context.Context, hub client.Client, given *explain.State) (state *explain.State, unread, err error) {
 	state = &explain.State{}
-	for _, each := range all {
+	for _, each := range With[Reader]() {
 		missing, err := each.Read(ctx, o, hub, given, state)
 		if err != nil {
 			return nil, nil, err
@@ -120,8 +120,8 @@ func (o *DiffOptions) compare(
 		return differences, nil, err
 	}
 	c := &Comparison{Given: given, Hub: hub, After: after, Applied: applied, Now: now}
-	for _, each := range all {
-		if err := each.Compare(o, c, &differences); err != nil {
+	for _, each := range With[Differ]() {
+		if err := each.Diff(o, c, &differences); err != nil {
 			return differences, nil, err
 		}
 	}
@@ -163,10 +163,8 @@ func Unresolved(differences *explain.Differences) error {
 	for _, refused := range differences.Refused {
 		errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s", refused.Object, strings.Join(refused.Reasons, "; ")))
 	}
-	for _, each := range all {
-		if each.Unresolved != nil {
-			errs = append(errs, each.Unresolved(differences))
-		}
+	for _, each := range With[Checker]() {
+		errs = append(errs, each.Check(differences))
 	}
 	return errors.Join(errs...)
 }

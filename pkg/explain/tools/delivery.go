@@ -31,29 +31,48 @@ func decidesDelivery(given *explain.State) bool {
 		slices.ContainsFunc(given.Federated.Namespaces, federated.SaysDelivery)
 }
 
-// Delivery is the Tool of objects that are delivered to clusters.
-var Delivery = Tool{
-	Families: []Family{{
-		Name: familyDelivered, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
-		Shown: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: federated.KindsOf,
-	}},
-	Family: familyDelivered, Answer: answerDelivered, Answered: func() document.Source { return &counterfactual.ObjectExplanations{} },
-	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesDelivery(given) },
-	Read:    readDelivery,
-	Compare: func(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
-		*differences = differences.WithObjects(c.Hub, c.After, o.Wanted, c.Now)
-		return nil
-	},
-	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
-		if !o.Named {
-			*reports = reports.WithObjects(state, o.inNamespace, o.All)
-		}
-		return nil
-	},
-	HasReport: func(o *ReportOptions, state *explain.State) bool { return !o.Named && state.Federated.Delivers() },
+// Delivery is the System of objects that are delivered to clusters.
+type Delivery struct{}
+
+var _ interface {
+	Explainer
+	Reader
+	Differ
+	Reporter
+	OtherReporter
+} = Delivery{}
+
+// Categories implements System.
+func (Delivery) Categories() []Category {
+	return []Category{{
+		Name: "delivered", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
+		ListFor: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: federated.KindsOf,
+	}}
 }
 
-const familyDelivered = "delivered"
+// Changes reports whether the files may change what is delivered.
+func (Delivery) Changes(o *DiffOptions, given *explain.State) bool {
+	return o.Effects.decidesDelivery(given)
+}
+
+// Diff compares the clusters that objects are delivered to.
+func (Delivery) Diff(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
+	*differences = differences.WithObjects(c.Hub, c.After, o.Wanted, c.Now)
+	return nil
+}
+
+// Report reports the objects of a State that are delivered.
+func (Delivery) Report(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+	if !o.PlacementsOnly {
+		*reports = reports.WithObjects(state, o.inNamespace, o.All)
+	}
+	return nil
+}
+
+// HasReport implements OtherReporter.
+func (Delivery) HasReport(o *ReportOptions, state *explain.State) bool {
+	return !o.PlacementsOnly && state.Federated.Delivers()
+}
 
 // namespaceOf returns the namespace of what files may change for delivery; empty if it is more than one.
 func namespaceOf(given *explain.State) string {
@@ -77,8 +96,8 @@ func namespaceOf(given *explain.State) string {
 	return ""
 }
 
-// readDelivery adds to a State the objects of a hub that files may change the delivery of, or that may follow their Placements.
-func readDelivery(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+// Read adds to a State the objects of a hub that files may change the delivery of, or that may follow their Placements.
+func (Delivery) Read(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
 	switch {
 	case o.Effects.decidesDelivery(given):
 		return nil, hubstate.AddFederated(ctx, hub, state, namespaceOf(given), o.Delivered, given.Federated.Objects...)
@@ -171,7 +190,11 @@ func takesPart(objects *pods.Objects, name string) bool {
 	})
 }
 
-func answerDelivered(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+// NewExplanations implements Explainer.
+func (Delivery) NewExplanations() document.Source { return &counterfactual.ObjectExplanations{} }
+
+// Explain explains where objects are delivered.
+func (Delivery) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	state, err := hubstate.FederatedFromCluster(ctx, hub.Client, question.Namespace, hub.Delivered)
 	if err != nil {
 		return nil, err

@@ -27,22 +27,28 @@ import (
 // followersUnread is a note of a comparison by the hub for a user who may list no objects of a kind that is delivered.
 const followersUnread = "objects that follow this Placement are not in the report: this user may list none of a kind that is delivered"
 
-// Placements is the Tool of Placements, and of the ManagedClusterSetBindings that decide about them.
-var Placements = Tool{
-	Families: []Family{
-		{
-			Name: familyPlacements, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate},
-			Shown: []string{endpoint.CommandSimulate}, Kinds: kindsAre(PlacementKinds()...),
-		},
-		{Name: "bindings", Named: []string{endpoint.CommandDiff}, Bound: true, Kinds: kindsAre(bindingKind)},
-	},
-	Family: familyPlacements, Answer: answerPlacements, Answered: func() document.Source { return &counterfactual.Explanations{} },
-	Changed: func(_ *DiffOptions, given *explain.State) bool { return len(given.Placements) > 0 },
-	Read:    readPlacements, Compare: comparePlacements, Limit: limitPlacements, Unresolved: unresolvedPlacements,
-	Report: reportPlacements,
-}
+// Placements is the System of Placements, and of the ManagedClusterSetBindings that decide about them.
+type Placements struct{}
 
-const familyPlacements = "placements"
+var _ interface {
+	Explainer
+	Reader
+	Differ
+	Limiter
+	Checker
+	Reporter
+} = Placements{}
+
+// Categories implements System.
+func (Placements) Categories() []Category {
+	return []Category{
+		{
+			Name: "placements", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate},
+			ListFor: []string{endpoint.CommandSimulate}, Kinds: kindsAre(PlacementKinds()...),
+		},
+		{Name: "bindings", GetFor: []string{endpoint.CommandDiff}, BindsSet: true, Kinds: kindsAre(bindingKind)},
+	}
+}
 
 // bindingKind is the kind of ManagedClusterSetBindings.
 var bindingKind = schema.GroupVersion(clusterv1beta2.GroupVersion).WithKind("ManagedClusterSetBinding")
@@ -56,8 +62,13 @@ func PlacementKinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// readPlacements reads what decides about the Placements of files, or about all of their namespace if the files change what is delivered.
-func readPlacements(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+// Changes reports whether the files have a Placement.
+func (Placements) Changes(_ *DiffOptions, given *explain.State) bool {
+	return len(given.Placements) > 0
+}
+
+// Read reads what decides about the Placements of files, or about all of their namespace if the files change what is delivered.
+func (Placements) Read(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
 	var read *explain.State
 	switch {
 	case o.Effects.decidesDelivery(given):
@@ -82,8 +93,8 @@ func keysOfPlacements(state *explain.State) []inventory.Key {
 	return keys
 }
 
-// comparePlacements compares the Placements that were applied, and counts those that applied cluster sets and bindings affect.
-func comparePlacements(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
+// Diff compares the Placements that were applied, and counts those that applied cluster sets and bindings affect.
+func (Placements) Diff(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
 	if len(c.Given.ClusterSets)+len(c.Given.Bindings) > 0 {
 		affected := explain.NewWhatIf(c.Hub, c.After, nil, c.Now).Summary
 		defer func() { differences.Affected = &affected }()
@@ -106,8 +117,8 @@ func comparePlacements(_ *DiffOptions, c *Comparison, differences *explain.Diffe
 	return nil
 }
 
-// unresolvedPlacements returns an error that names the Placements without a valid result.
-func unresolvedPlacements(differences *explain.Differences) error {
+// Check returns an error that names the Placements without a valid result.
+func (Placements) Check(differences *explain.Differences) error {
 	var errs []error
 	for _, difference := range differences.Placements {
 		if difference.Stalled != "" {
@@ -118,24 +129,28 @@ func unresolvedPlacements(differences *explain.Differences) error {
 	return errors.Join(errs...)
 }
 
-// limitPlacements adds notes on objects that follow the Placements, if the user may list none.
-func limitPlacements(s *Shown, differences *explain.Differences, _ *endpoint.Question) {
+// Limit adds notes on objects that follow the Placements, if the user may list none.
+func (Placements) Limit(visible *Visible, differences *explain.Differences, _ *endpoint.Question) {
 	for i := range differences.Placements {
-		if !s.Delivered {
+		if !visible.Delivered {
 			differences.Placements[i].Notes = append(differences.Placements[i].Notes, followersUnread)
 		}
 	}
 }
 
-// reportPlacements reports the Placements of a State.
-func reportPlacements(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+// Report reports the Placements of a State.
+func (Placements) Report(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
 	for _, evaluation := range state.Evaluate(reports.Now.Time, o.Wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.All))
 	}
 	return nil
 }
 
-func answerPlacements(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+// NewExplanations implements Explainer.
+func (Placements) NewExplanations() document.Source { return &counterfactual.Explanations{} }
+
+// Explain explains Placements, with the inventory of this process where it has them.
+func (Placements) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	keys := make([]inventory.Key, 0, len(question.Objects))
 	for _, object := range question.Objects {
 		keys = append(keys, inventory.NewPlacementKey(inventory.API(object.Group), question.Namespace, object.Name))

@@ -18,35 +18,57 @@ import (
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
-// Pods is the Tool of the Pods of workloads.
-var Pods = Tool{
-	Families: []Family{
-		{Name: "policies", Named: []string{endpoint.CommandDiff, CommandAdd}, Kinds: kindsAre(policyKind)},
+// Pods is the System of the Pods of workloads.
+type Pods struct{}
+
+var _ interface {
+	Explainer
+	Reader
+	Differ
+	Limiter
+	Checker
+	Reporter
+	OtherReporter
+	Simulator
+} = Pods{}
+
+// Categories implements System.
+func (Pods) Categories() []Category {
+	return []Category{
+		{Name: "policies", GetFor: []string{endpoint.CommandDiff, CommandAdd}, Kinds: kindsAre(policyKind)},
 		{
-			Name: familyWorkloads, Named: []string{endpoint.CommandExplain, CommandAdd}, Shown: []string{endpoint.CommandDiff},
+			Name: "workloads", GetFor: []string{endpoint.CommandExplain, CommandAdd}, ListFor: []string{endpoint.CommandDiff},
 			Kinds: kindsAre(pods.AddKinds(nil)...),
 		},
-	},
-	Family: familyWorkloads, Answer: answerWorkloads, Answered: func() document.Source { return &counterfactual.WorkloadExplanations{} },
-	Changed: func(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesPods(given) },
-	Read:    readPods, Compare: comparePods, Limit: limitPods,
-	Unresolved: func(differences *explain.Differences) error { return differences.Pods.Refused() },
-	Report: func(o *ReportOptions, state *explain.State, reports *explain.Reports) (err error) {
-		reports.Workloads, err = pods.NewFileReports(&state.Pods, workloadsOf(o, state))
-		return err
-	},
-	HasReport: func(o *ReportOptions, state *explain.State) bool { return len(workloadsOf(o, state)) > 0 },
-	Added:     explain.OfPods, ReadAdded: readAddedPods, Simulate: simulatePods,
+	}
 }
 
-const familyWorkloads = "workloads"
+// Changes reports whether the files may change what is admitted.
+func (Pods) Changes(o *DiffOptions, given *explain.State) bool { return o.Effects.decidesPods(given) }
+
+// Check returns an error that names the objects that would be refused.
+func (Pods) Check(differences *explain.Differences) error { return differences.Pods.Refused() }
+
+// Report reports where the Pods of the workloads of files may run.
+func (Pods) Report(o *ReportOptions, state *explain.State, reports *explain.Reports) (err error) {
+	reports.Workloads, err = pods.NewFileReports(&state.Pods, workloadsOf(o, state))
+	return err
+}
+
+// HasReport implements OtherReporter.
+func (Pods) HasReport(o *ReportOptions, state *explain.State) bool {
+	return len(workloadsOf(o, state)) > 0
+}
+
+// Adds implements Simulator.
+func (Pods) Adds() explain.Concern { return explain.OfPods }
 
 // policyKind is the kind of PodSchedulingPolicies.
 var policyKind = kupidv1alpha1.GroupVersion.WithKind("PodSchedulingPolicy")
 
 // workloadsOf returns the workloads of files that are reported.
 func workloadsOf(o *ReportOptions, state *explain.State) []*unstructured.Unstructured {
-	if o.Named || !o.Files {
+	if o.PlacementsOnly || !o.Files {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(state.Pods.Workloads), func(object *unstructured.Unstructured) bool {
@@ -64,9 +86,9 @@ func decidesPods(given *explain.State) bool {
 	return false
 }
 
-// readPods adds to a State the workloads that policies, classes, Tenants and Namespaces of files may change, and all that decides about their Pods. A
+// Read adds to a State the workloads that policies, classes, Tenants and Namespaces of files may change, and all that decides about their Pods. A
 // namespace is enough if all of them are in it.
-func readPods(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+func (Pods) Read(ctx context.Context, o *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
 	if !o.Effects.decidesPods(given) {
 		return nil, nil
 	}
@@ -93,8 +115,8 @@ func readPods(ctx context.Context, o *DiffOptions, hub client.Client, given, sta
 	return unread, nil
 }
 
-// comparePods compares the workloads of a cluster as they are admitted before and after the changes.
-func comparePods(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
+// Diff compares the workloads of a cluster as they are admitted before and after the changes.
+func (Pods) Diff(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
 	if !o.Effects.decidesPods(c.Given) {
 		return nil
 	}
@@ -106,8 +128,8 @@ func comparePods(o *DiffOptions, c *Comparison, differences *explain.Differences
 	return err
 }
 
-// limitPods leaves out what the namespace does not show, and adds notes on workloads that are left out.
-func limitPods(_ *Shown, differences *explain.Differences, question *endpoint.Question) {
+// Limit leaves out what the namespace does not show, and adds notes on workloads that are left out.
+func (Pods) Limit(_ *Visible, differences *explain.Differences, question *endpoint.Question) {
 	if differences.Pods != nil {
 		pods.LimitDifferences(differences.Pods)
 		noteWorkloads(differences.Pods, question)
@@ -130,9 +152,12 @@ func applyResults(applied []explain.Applied, of func(*explain.Kind) bool) []pods
 	return results
 }
 
-// answerWorkloads explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what could not be
+// NewExplanations implements Explainer.
+func (Pods) NewExplanations() document.Source { return &counterfactual.WorkloadExplanations{} }
+
+// Explain explains where the Pods of workloads may run, and where the workloads are delivered. The report has a note on what could not be
 // read; an error Forbidden comes with it if that is for a user, and not for the hub.
-func answerWorkloads(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+func (Pods) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	var workloads []hubstate.Workload
 	for _, object := range question.Objects {
 		if kind, known := pods.KindOfGroup(object.GroupKind()); known {

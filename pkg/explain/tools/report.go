@@ -16,9 +16,9 @@ import (
 type ReportOptions struct {
 	// All lists the clusters out of scope too.
 	All bool
-	// Wanted selects Placements. Named reports that the user has named them, so that no objects of other systems are wanted.
-	Wanted func(inventory.Key) bool
-	Named  bool
+	// Wanted selects Placements. PlacementsOnly leaves out the objects of other systems, because the user has named Placements.
+	Wanted         func(inventory.Key) bool
+	PlacementsOnly bool
 	// Namespace is that of the objects of other systems; empty for all.
 	Namespace string
 	// Files reports that the State is of files, of which workloads and ClusterRequests are reported.
@@ -33,7 +33,7 @@ func (o *ReportOptions) inNamespace(key inventory.Key) bool {
 // Report evaluates a State without changes.
 func (o *ReportOptions) Report(state *explain.State, now time.Time) (explain.Reports, error) {
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, each := range all {
+	for _, each := range With[Reporter]() {
 		if err := each.Report(o, state, &reports); err != nil {
 			return reports, err
 		}
@@ -43,12 +43,12 @@ func (o *ReportOptions) Report(state *explain.State, now time.Time) (explain.Rep
 
 // ReportsOthers reports whether the report of a State has objects that are no Placements.
 func (o *ReportOptions) ReportsOthers(state *explain.State) bool {
-	return slices.ContainsFunc(all, func(each *Tool) bool { return each.HasReport != nil && each.HasReport(o, state) })
+	return slices.ContainsFunc(With[OtherReporter](), func(each OtherReporter) bool { return each.HasReport(o, state) })
 }
 
-// Addition is the added objects that a Tool reads and simulates.
+// Addition is the added objects that a system simulates.
 type Addition struct {
-	Of *Tool
+	System Simulator
 	// Given are the objects of the files, and Hub those that they are added to.
 	Given, Hub *explain.State
 	// Unread says which objects of the hub the user may not read.

@@ -20,23 +20,39 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
-// Requests is the Tool of ClusterRequests.
-var Requests = Tool{
-	Families: []Family{
-		{Name: familyRequests, Named: []string{endpoint.CommandExplain, endpoint.CommandDiff}, Kinds: kindsAre(requestKind)},
-		{Name: "purposes", Named: []string{endpoint.CommandDiff}, Used: true, Kinds: kindsAre(purposeKind)},
-	},
-	Family: familyRequests, Answer: answerRequests, Answered: func() document.Source { return &requests.Reports{} },
-	Changed: func(_ *DiffOptions, given *explain.State) bool { return given.Has(explain.OfRequests) },
-	Read:    readRequests, Compare: compareRequests, Limit: limitRequests,
-	Report: reportRequests,
-	HasReport: func(o *ReportOptions, state *explain.State) bool {
-		return !o.Named && len(state.ClusterRequests.Requests) > 0
-	},
-	Added: explain.OfRequests, ReadAdded: readAddedRequests, Simulate: simulateRequests,
+// Requests is the System of ClusterRequests.
+type Requests struct{}
+
+var _ interface {
+	Explainer
+	Reader
+	Differ
+	Limiter
+	Reporter
+	OtherReporter
+	Simulator
+} = Requests{}
+
+// Categories implements System.
+func (Requests) Categories() []Category {
+	return []Category{
+		{Name: "requests", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff}, Kinds: kindsAre(requestKind)},
+		{Name: "purposes", GetFor: []string{endpoint.CommandDiff}, Use: true, Kinds: kindsAre(purposeKind)},
+	}
 }
 
-const familyRequests = "requests"
+// Changes reports whether the files may change what ClusterRequests get.
+func (Requests) Changes(_ *DiffOptions, given *explain.State) bool {
+	return given.Has(explain.OfRequests)
+}
+
+// HasReport implements OtherReporter.
+func (Requests) HasReport(o *ReportOptions, state *explain.State) bool {
+	return !o.PlacementsOnly && len(state.ClusterRequests.Requests) > 0
+}
+
+// Adds implements Simulator.
+func (Requests) Adds() explain.Concern { return explain.OfRequests }
 
 // The kinds of ClusterRequests, and of the Purposes that they use.
 var (
@@ -64,8 +80,8 @@ func purposesIn(given *explain.State) []endpoint.Object {
 	return objects
 }
 
-// readRequests adds to a State what decides about ClusterRequests on a hub.
-func readRequests(ctx context.Context, _ *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
+// Read adds to a State what decides about ClusterRequests on a hub.
+func (Requests) Read(ctx context.Context, _ *DiffOptions, hub client.Client, given, state *explain.State) (unread, err error) {
 	if !given.Has(explain.OfRequests) {
 		return nil, nil
 	}
@@ -77,25 +93,25 @@ func readRequests(ctx context.Context, _ *DiffOptions, hub client.Client, given,
 	return nil, nil
 }
 
-// compareRequests compares what ClusterRequests get.
-func compareRequests(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
+// Diff compares what ClusterRequests get.
+func (Requests) Diff(_ *DiffOptions, c *Comparison, differences *explain.Differences) error {
 	if c.Given.Has(explain.OfRequests) {
 		differences.Requests = requests.Compare(&c.Hub.ClusterRequests, &c.After.ClusterRequests, differences.Now)
 	}
 	return nil
 }
 
-// limitRequests leaves out the ClusterRequests that may not be shown.
-func limitRequests(s *Shown, differences *explain.Differences, _ *endpoint.Question) {
+// Limit leaves out the ClusterRequests that may not be shown.
+func (Requests) Limit(visible *Visible, differences *explain.Differences, _ *endpoint.Question) {
 	if differences.Requests != nil {
 		requests.LimitDifference(differences.Requests, func(name types.NamespacedName) bool {
-			return s.Has(KeyOf(RequestObject(name.Name), name.Namespace))
+			return visible.Has(KeyOf(RequestObject(name.Name), name.Namespace))
 		})
 	}
 }
 
-// readAddedRequests reads what decides about ClusterRequests from the hub.
-func readAddedRequests(ctx context.Context, hub client.Client, _ string) (state *explain.State, unread, err error) {
+// ReadHub reads what decides about ClusterRequests from the hub.
+func (Requests) ReadHub(ctx context.Context, hub client.Client, _ string) (state *explain.State, unread, err error) {
 	objects, err := hubstate.RequestsFromCluster(ctx, hub)
 	if err != nil {
 		return nil, nil, err
@@ -103,8 +119,8 @@ func readAddedRequests(ctx context.Context, hub client.Client, _ string) (state 
 	return &explain.State{ClusterRequests: *objects}, nil, nil
 }
 
-// simulateRequests reports the requests of a namespace, or of all if it is empty, that get another result, and how many Clusters all need.
-func simulateRequests(a *Addition, whatIf *explain.WhatIf, namespace string) (incomplete, err error) {
+// Simulate reports the requests of a namespace, or of all if it is empty, that get another result, and how many Clusters all need.
+func (Requests) Simulate(a *Addition, whatIf *explain.WhatIf, namespace string) (incomplete, err error) {
 	after, _, err := a.Hub.With(a.Given.Each(explain.OfRequests))
 	if err != nil {
 		return nil, err
@@ -118,9 +134,9 @@ func simulateRequests(a *Addition, whatIf *explain.WhatIf, namespace string) (in
 	return nil, nil
 }
 
-// reportRequests explains the ClusterRequests of files.
-func reportRequests(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
-	if !o.Named && o.Files {
+// Report explains the ClusterRequests of files.
+func (Requests) Report(o *ReportOptions, state *explain.State, reports *explain.Reports) error {
+	if !o.PlacementsOnly && o.Files {
 		reports.Requests = requests.NewReports(&state.ClusterRequests, o.Namespace, reports.Now)
 	}
 	return nil
@@ -135,7 +151,11 @@ func ReadRequests(ctx context.Context, hub client.Reader) (*requests.Objects, er
 	return objects, hubstate.ReadManaged(ctx, hub, objects)
 }
 
-func answerRequests(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
+// NewExplanations implements Explainer.
+func (Requests) NewExplanations() document.Source { return &requests.Reports{} }
+
+// Explain explains what ClusterRequests get, and why.
+func (Requests) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
 	if len(o.Clusters) > 0 {
 		return nil, &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
 	}

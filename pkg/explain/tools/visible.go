@@ -14,36 +14,36 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Shown are the objects that the answer to a question may show.
-type Shown struct {
+// Visible are the objects that the answer to a question may show.
+type Visible struct {
 	Namespace string
-	Named     map[inventory.Key]bool
+	Objects   map[inventory.Key]bool
 	Kinds     map[schema.GroupKind]bool
 	// Delivered reports that objects of a delivered kind are among them.
 	Delivered bool
 }
 
-// ShownIn returns the objects that the answer to a question may show: those that it names, and those of its kinds in the namespace.
-func (h *Hub) ShownIn(question *endpoint.Question) *Shown {
-	shown := &Shown{Namespace: question.Namespace, Named: map[inventory.Key]bool{}, Kinds: map[schema.GroupKind]bool{}}
+// VisibleIn returns the objects that the answer to a question may show: those that it names, and those of its kinds in the namespace.
+func (h *Hub) VisibleIn(question *endpoint.Question) *Visible {
+	visible := &Visible{Namespace: question.Namespace, Objects: map[inventory.Key]bool{}, Kinds: map[schema.GroupKind]bool{}}
 	for _, object := range question.Objects {
-		shown.Named[KeyOf(object, question.Namespace)] = true
-		shown.Delivered = shown.Delivered || h.delivers(object.GroupKind())
+		visible.Objects[KeyOf(object, question.Namespace)] = true
+		visible.Delivered = visible.Delivered || h.delivers(object.GroupKind())
 	}
 	for _, kind := range question.Kinds {
-		shown.Kinds[kind.GroupKind()] = true
-		shown.Delivered = shown.Delivered || h.delivers(kind.GroupKind())
+		visible.Kinds[kind.GroupKind()] = true
+		visible.Delivered = visible.Delivered || h.delivers(kind.GroupKind())
 	}
-	return shown
+	return visible
 }
 
 func (h *Hub) delivers(kind schema.GroupKind) bool {
 	return slices.ContainsFunc(h.Delivered, func(delivered federation.FederatedKind) bool { return kind == delivered.GroupKind() })
 }
 
-// Has reports whether a Placement or an object that is delivered may be shown.
-func (s *Shown) Has(key inventory.Key) bool {
-	return s.Named[key] || key.Namespace == s.Namespace && s.Kinds[schema.ParseGroupKind(string(key.GroupKind))]
+// Has reports whether a Placement or an object that is delivered may be visible.
+func (v *Visible) Has(key inventory.Key) bool {
+	return v.Objects[key] || key.Namespace == v.Namespace && v.Kinds[schema.ParseGroupKind(string(key.GroupKind))]
 }
 
 // KeyOf returns the key of an object of a question.

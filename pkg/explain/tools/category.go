@@ -19,20 +19,28 @@ import (
 // CommandAdd is the command of a question that simulates added manifests.
 const CommandAdd = "add"
 
-// Family are objects that questions are about. An explanation is of objects of one family.
-type Family struct {
+// Category are kinds that questions are about in the same way, as a category of kubectl is kinds with one name. An explanation is of objects of one
+// category.
+type Category struct {
 	Name string
-	// Named are the commands that are about objects that a question names, and Shown those that show all objects of a kind besides.
-	Named, Shown []string
-	// Used reports that manifests use the objects, which takes the verb use alone, and Bound that they bind sets of the names of the objects.
-	Used, Bound bool
+	// GetFor are the commands whose questions name objects of the category, which takes the verb get on each. ListFor are the commands whose answers
+	// show all objects of a kind besides, which takes the verb list.
+	GetFor, ListFor []string
+	// Use reports that manifests use the objects, which takes the verb use on them alone.
+	Use bool
+	// BindsSet reports that an object binds the ManagedClusterSet of its name, which takes the right to bind that set.
+	BindsSet bool
 	// Kinds returns the kinds of the objects, on a hub that delivers some.
 	Kinds func(delivered []federation.FederatedKind) []schema.GroupVersionKind
 }
 
-// families returns the families of all tools. Of a workload that is delivered, that of workloads is the first.
-func families() []Family {
-	return slices.Concat(Requests.Families, Pods.Families, Delivery.Families, Placements.Families)
+// categories returns the categories of all systems, the last system first: of a workload that is delivered, that of workloads is the first.
+func categories() []Category {
+	var all []Category
+	for _, each := range slices.Backward(systems) {
+		all = append(all, each.Categories()...)
+	}
+	return all
 }
 
 // kindsAre returns kinds that are the same on every hub.
@@ -40,24 +48,24 @@ func kindsAre(kinds ...schema.GroupVersionKind) func([]federation.FederatedKind)
 	return func([]federation.FederatedKind) []schema.GroupVersionKind { return kinds }
 }
 
-// FamilyIn returns the family of a kind, and of a workload that is delivered the one that a command is about; empty if there is none.
-func FamilyIn(delivered []federation.FederatedKind, command string, kind schema.GroupKind) Family {
-	var found Family
-	for _, each := range families() {
+// CategoryIn returns the category of a kind, and of a workload that is delivered the one that a command is about; empty if there is none.
+func CategoryIn(delivered []federation.FederatedKind, command string, kind schema.GroupKind) Category {
+	var found Category
+	for _, each := range categories() {
 		of := slices.ContainsFunc(each.Kinds(delivered), func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind })
 		switch {
-		case of && slices.Contains(each.Named, command):
+		case of && slices.Contains(each.GetFor, command):
 			return each
-		case of && (found.Name == "" || slices.Contains(each.Shown, command)):
+		case of && (found.Name == "" || slices.Contains(each.ListFor, command)):
 			found = each
 		}
 	}
 	return found
 }
 
-// FamilyOf returns the family of a kind that a question names; see FamilyIn.
-func (h *Hub) FamilyOf(question *endpoint.Question, kind schema.GroupKind) Family {
-	return FamilyIn(h.Delivered, CommandOf(question), kind)
+// CategoryOf returns the category of a kind that a question names; see CategoryIn.
+func (h *Hub) CategoryOf(question *endpoint.Question, kind schema.GroupKind) Category {
+	return CategoryIn(h.Delivered, CommandOf(question), kind)
 }
 
 // CommandOf returns the command of a question, by which objects are chosen.
@@ -75,7 +83,7 @@ func (h *Hub) ResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bo
 			return delivered.GroupVersion().WithResource(delivered.Resource), true
 		}
 	}
-	for _, each := range families() {
+	for _, each := range categories() {
 		for _, known := range each.Kinds(nil) {
 			if kind == known.GroupKind() {
 				resource, _ := meta.UnsafeGuessKindToResource(known)
@@ -92,8 +100,8 @@ func objectsIn(
 	given *explain.State, delivered []federation.FederatedKind, command string,
 ) (namespaces []string, objects []endpoint.Object, about bool) {
 	for kind, object := range given.Each(^explain.Concern(0)) {
-		of := FamilyIn(delivered, command, kind.GroupKind())
-		if !slices.Contains(of.Named, command) || of.Used {
+		of := CategoryIn(delivered, command, kind.GroupKind())
+		if !slices.Contains(of.GetFor, command) || of.Use {
 			return nil, nil, false
 		}
 		namespaces = append(namespaces, object.GetNamespace())
