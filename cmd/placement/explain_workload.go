@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
@@ -117,21 +116,12 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 
 // printWorkloads prints explanations of workloads. unread says which rights and other workloads are missing.
 func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
-	reports, err := pods.NewReports(objects, objects.Workloads)
-	if err != nil {
-		return err
-	}
-	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	if explanations.Federated, err = o.deliveryOf(ctx, from, objects); err != nil && explanations.Federated == nil {
-		return err
-	}
-	return errors.Join(o.print(stdout, explanations), unread, err)
-}
-
-// deliveryOf explains the delivery of workloads; nil if no Namespace of them takes part in it. The error may come with a result.
-func (o *explainOptions) deliveryOf(ctx context.Context, from *source, objects *pods.Objects) (*counterfactual.ObjectExplanations, error) {
 	read := func(namespace string) (*explain.State, error) { return from.delivery(ctx, o, namespace) }
-	return o.explaining().Workloads(objects, read, time.Now())
+	explanations, err := o.explaining().Workloads(objects, read, time.Now())
+	if err != nil && (explanations == nil || explanations.Federated == nil) {
+		return err
+	}
+	return errors.Join(o.print(stdout, *explanations), unread, err)
 }
 
 // askWorkloads asks the hub to explain workloads.

@@ -151,9 +151,9 @@ func limitObject(explanation *counterfactual.ObjectExplanation) bool {
 	return true
 }
 
-// Workloads explains the delivery of the workloads whose Namespace takes part in it, as far as read reads what decides about that of a namespace; nil
+// delivery explains the delivery of the workloads whose Namespace takes part in it, as far as read reads what decides about that of a namespace; nil
 // if there are none. The error may come with a result.
-func (o *ExplainOptions) Workloads(
+func (o *ExplainOptions) delivery(
 	objects *pods.Objects, read func(namespace string) (*explain.State, error), now time.Time,
 ) (explanations *counterfactual.ObjectExplanations, err error) {
 	var keys []inventory.Key

@@ -5,6 +5,7 @@ package tools
 import (
 	"context"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -168,6 +169,26 @@ func (Pods) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *
 	if objects == nil {
 		return nil, unread
 	}
+	explanations, err := o.Workloads(objects, func(namespace string) (*explain.State, error) {
+		return hubstate.FederatedFromCluster(ctx, hub.Client, namespace, o.Delivered)
+	}, hub.Now())
+	switch {
+	case explanations == nil:
+		return nil, err
+	case unread != nil && !o.Limited: // Where the user may not read all, the hub can explain more.
+		return *explanations, unread
+	case err != nil && len(o.Clusters) > 0:
+		return nil, &endpoint.AnswerError{Err: err}
+	default:
+		return *explanations, err
+	}
+}
+
+// Workloads explains where the Pods of workloads may run, and where the workloads are delivered, as far as read reads what decides about that of a
+// namespace. The error may come with a result, which has no delivery if that could not be explained.
+func (o *ExplainOptions) Workloads(
+	objects *pods.Objects, read func(namespace string) (*explain.State, error), now time.Time,
+) (*counterfactual.WorkloadExplanations, error) {
 	reports, err := pods.NewReports(objects, objects.Workloads)
 	if err != nil {
 		return nil, err
@@ -177,15 +198,7 @@ func (Pods) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *
 			pods.LimitReport(&reports.Workloads[i])
 		}
 	}
-	explanations := counterfactual.WorkloadExplanations{Reports: reports}
-	explanations.Federated, err = o.Workloads(objects, func(namespace string) (*explain.State, error) {
-		return hubstate.FederatedFromCluster(ctx, hub.Client, namespace, o.Delivered)
-	}, hub.Now())
-	switch {
-	case unread != nil && !o.Limited: // Where the user may not read all, the hub can explain more.
-		return explanations, unread
-	case err != nil && len(o.Clusters) > 0:
-		return nil, &endpoint.AnswerError{Err: err}
-	}
+	explanations := &counterfactual.WorkloadExplanations{Reports: reports}
+	explanations.Federated, err = o.delivery(objects, read, now)
 	return explanations, err
 }
