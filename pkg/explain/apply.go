@@ -29,11 +29,11 @@ func (s *State) With(objects iter.Seq2[*Kind, api.Object]) (*State, []Applied, e
 	var applied []Applied
 	for kind, object := range objects {
 		live := kind.Find(&after, object)
-		if live != nil && kind.Keeps != nil {
-			object = kind.Keeps(live, object)
+		if live != nil && kind.Preserve != nil {
+			object = kind.Preserve(live, object)
 		}
 		one := Applied{Kind: kind, To: object, Result: pods.Applied{Object: kind.Name(object), New: live == nil}}
-		one.Result.Unchanged = live != nil && kind.alike(live, object)
+		one.Result.Unchanged = live != nil && kind.equal(live, object)
 
 		if kind.Admit != nil {
 			refused, warnings := kind.Admit(&after, live, object)

@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// Concern is a set of results that objects decide about.
+// Concern is a set of results: those that the objects of a kind are inputs of, so that a change of one concerns them.
 type Concern uint8
 
 // The results.
@@ -73,10 +73,10 @@ type Kind struct {
 	InDiff, InAdd bool
 	// Admit returns what admission says of an object among others, which may replace a live one; nil if it admits all.
 	Admit func(among *State, live, object api.Object) (field.ErrorList, []string)
-	// Alike reports whether two states of an object decide the same; nil compares their specs.
-	Alike func(live, object api.Object) bool
-	// Keeps returns an object with what stays of the live one that it replaces; nil if nothing does.
-	Keeps func(live, object api.Object) api.Object
+	// Equal reports whether two states of an object decide the same; nil compares their specs.
+	Equal func(live, object api.Object) bool
+	// Preserve returns an object with the fields of the live one that applying it does not change; nil if it changes all.
+	Preserve func(live, object api.Object) api.Object
 
 	lists []list
 }
@@ -164,10 +164,10 @@ func (k *Kind) Find(s *State, object api.Object) api.Object {
 	return nil
 }
 
-// alike reports whether a live object and the one that replaces it decide the same.
-func (k *Kind) alike(live, object api.Object) bool {
-	if k.Alike != nil {
-		return k.Alike(live, object)
+// equal reports whether a live object and the one that replaces it decide the same.
+func (k *Kind) equal(live, object api.Object) bool {
+	if k.Equal != nil {
+		return k.Equal(live, object)
 	}
 	return apiequality.Semantic.DeepEqual(specOf(live), specOf(object))
 }

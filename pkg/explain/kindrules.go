@@ -22,15 +22,15 @@ func admitForPods(among *State, live, object api.Object) (field.ErrorList, []str
 	return pods.Admit(&among.Pods, live, object)
 }
 
-// namespacesAlike reports whether policies and classes read the same of two states of a Namespace.
-func namespacesAlike(live, object api.Object) bool {
+// equalNamespaces reports whether policies and classes read the same of two states of a Namespace.
+func equalNamespaces(live, object api.Object) bool {
 	one, isOne := live.(*corev1.Namespace)
 	other, isOther := object.(*corev1.Namespace)
 	return isOne && isOther && pods.ReadsSame(one, other)
 }
 
-// keepProfiles returns a ClusterProvider with the status of the live one if it publishes no profile, because its own process writes that.
-func keepProfiles(live, object api.Object) api.Object {
+// preserveProfiles returns a ClusterProvider with the status of the live one if it publishes no profile, because its own process writes that.
+func preserveProfiles(live, object api.Object) api.Object {
 	one, isOne := live.(*openmcpv1alpha1.ClusterProvider)
 	other, isOther := object.(*openmcpv1alpha1.ClusterProvider)
 	if !isOne || !isOther || len(other.Status.Profiles) > 0 {

@@ -126,7 +126,7 @@ func podKinds() []*Kind {
 				OfPods:     "namespaceSelectors are evaluated with the names of the namespaces alone",
 				OfDelivery: "whether its objects are delivered is not known",
 			}, InDiff: true, InAdd: true,
-			Alike: namespacesAlike, lists: namespaces,
+			Equal: equalNamespaces, lists: namespaces,
 		},
 		newKind(corev1.SchemeGroupVersion, &Kind{
 			Concerns: OfPods, Definition: BuiltIn, Reads: OfPods, IfMissing: map[Concern]string{OfPods: "the report does not say which nodes fit"},
@@ -196,7 +196,7 @@ var requestKinds = []*Kind{
 	newKind(openmcpv1alpha1.GroupVersion, &Kind{Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true},
 		func(s *State) *[]*openmcpv1alpha1.TraitEquivalence { return &s.ClusterRequests.Equivalences }),
 	newKind(openmcpv1alpha1.GroupVersion, &Kind{
-		Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true, Keeps: keepProfiles,
+		Concerns: OfRequests, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true, Preserve: preserveProfiles,
 	}, func(s *State) *[]*openmcpv1alpha1.ClusterProvider { return &s.ClusterRequests.Providers }),
 	newKind(openmcpv1alpha1.GroupVersion, &Kind{
 		Concerns: OfRequests, Namespaced: true, Definition: Optional, Reads: OfRequests, InDiff: true, InAdd: true,

@@ -74,7 +74,7 @@ func effectsOfNamespaces(changes *statefile.ChangeReader, w statefile.Writes, li
 				continue
 			}
 			effects.pods = effects.pods || !one.Result.Unchanged
-			effects.delivery = effects.delivery || !federated.DeliversAlike(objectlist.Find(live, namespace), namespace)
+			effects.delivery = effects.delivery || !federated.SameDelivery(objectlist.Find(live, namespace), namespace)
 		}
 	}
 	return effects, nil

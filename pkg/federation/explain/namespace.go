@@ -19,8 +19,8 @@ func SaysDelivery(namespace *corev1.Namespace) bool {
 // deliveryDefaults are the annotations of a Namespace that are defaults of its objects.
 var deliveryDefaults = []string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation}
 
-// DeliversAlike reports whether delivery reads the same of two states of a Namespace.
-func DeliversAlike(before, after *corev1.Namespace) bool {
+// SameDelivery reports whether delivery reads the same of two states of a Namespace.
+func SameDelivery(before, after *corev1.Namespace) bool {
 	for _, name := range deliveryDefaults {
 		one, was := before.Annotations[name]
 		if other, is := after.Annotations[name]; was != is || one != other {
