@@ -124,7 +124,9 @@ func TestImports(t *testing.T) {
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/apis/openmcp/v1alpha1", "pkg/apis/openmcploopback/v1alpha1",
 		},
 		"../clusterrequest/explain": {"pkg/apis/openmcp/v1alpha1", "pkg/clusterrequest", "pkg/explain/document", "pkg/explain/search"},
-		"../federation/explain":     {"pkg/explain/document", "pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
+		"../federation/explain": {
+			"pkg/explain/document", "pkg/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector",
+		},
 		"../podscheduling/explain": {"pkg/podscheduling", "pkg/affinityclass", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1", "pkg/explain/document", "pkg/explain/objectlist"},
 		// What shows documents knows no system.

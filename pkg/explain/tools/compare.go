@@ -159,11 +159,12 @@ func notesOn(applied []explain.Applied, format string, reasonOf func(*explain.Ap
 
 // Unresolved returns an error about objects for which differences have no result.
 func Unresolved(differences *explain.Differences) error {
-	var errs []error
+	checkers := With[Checker]()
+	errs := make([]error, 0, len(differences.Refused)+len(checkers))
 	for _, refused := range differences.Refused {
 		errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s", refused.Object, strings.Join(refused.Reasons, "; ")))
 	}
-	for _, each := range With[Checker]() {
+	for _, each := range checkers {
 		errs = append(errs, each.Check(differences))
 	}
 	return errors.Join(errs...)
