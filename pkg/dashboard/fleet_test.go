@@ -18,11 +18,7 @@ import (
 func TestThePictureOfAPlacement(t *testing.T) {
 	outside := cluster("far1", "af")
 	outside.Labels["cluster.open-cluster-management.io/clusterset"] = "other"
-	objects := append(world(), outside, &clusterv1beta1.PlacementDecision{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"}},
-		Status:     clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{{ClusterName: "eu1"}}},
-	})
-	objects = append(objects, &clusterv1beta1.Placement{
+	objects := append(world(), outside, decisionOn("eu1"), &clusterv1beta1.Placement{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "named"}, Spec: clusterv1beta1.PlacementSpec{ClusterSets: []string{"lab"}},
 	})
 	pages := newPages(newTestHub(objects...))

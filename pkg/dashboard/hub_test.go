@@ -188,3 +188,14 @@ func cluster(name, region string) *clusterv1.ManagedCluster {
 		}}},
 	}
 }
+
+// decisionOn returns the PlacementDecision of the Placement of world.
+func decisionOn(clusters ...string) *clusterv1beta1.PlacementDecision {
+	decision := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"},
+	}}
+	for _, name := range clusters {
+		decision.Status.Decisions = append(decision.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name})
+	}
+	return decision
+}

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -33,14 +31,7 @@ func TestTheScoreHasItsParts(t *testing.T) {
 // docs/spec/differences.md E1: held clusters come first, with a verdict and a chip of their own; the column of removals says what ends the hold. A
 // cluster that is deleted has a row and an explanation too, and hides no stage of the others.
 func TestE1HeldClusters(t *testing.T) {
-	objects := append(world(), cluster("us2", "us"), &clusterv1beta1.PlacementDecision{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "team-a", Name: "web-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: "web"},
-		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: []clusterv1beta1.ClusterDecision{
-			{ClusterName: "eu1"}, {ClusterName: "gone"}, {ClusterName: "us1"}, {ClusterName: "us2"},
-		}},
-	})
+	objects := append(world(), cluster("us2", "us"), decisionOn("eu1", "gone", "us1", "us2"))
 	objects[0].SetAnnotations(map[string]string{removalbudget.PercentAnnotation: "50"})
 	pages := newPages(newTestHub(objects...))
 	const release = "stays until the removal budget permits its removal, or generation 0 is released"

@@ -305,13 +305,15 @@ func previewPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	kinds, err := listable(ctx, v, asked.namespace)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, whatIfTimeout)
 	defer cancel()
 	question := asked.question(endpoint.CommandDiff)
 	question.Manifests = manifest
-	if question.Kinds, err = listable(ctx, v, asked.namespace); err != nil {
-		return nil, err
-	}
+	question.Kinds = kinds
 	made := &page{
 		Title: "Preview of " + asked.argument(), Section: placementsSection, Commands: []string{"placement diff -f FILE"},
 		Crumbs: append(crumbsOf(placementsSection, placementsPath, asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
