@@ -297,8 +297,8 @@ func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class, ab
 		}
 		cell := picture.Cell{Group: value, Class: classes(&seen[i])}
 		cell.Title = seen[i].Name + ": " + cell.Class.Name
-		reason := ""
-		if reason, cell.Link = about(&seen[i]); reason != "" {
+		reason, page := about(&seen[i])
+		if cell.Link = page; reason != "" {
 			cell.Title += ", " + causeOf(reason)
 		}
 		cells = append(cells, cell)

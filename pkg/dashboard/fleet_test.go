@@ -5,6 +5,7 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,18 +30,22 @@ func TestThePictureOfAPlacement(t *testing.T) {
 		{"/placements/team-a/web/fleet", []string{
 			`<bdi>Selected</bdi> 1`, `<bdi>Predicate</bdi> 1`, `<bdi>OutOfScope</bdi> 1`, `<a href="/clusters?label=region%3Deu">`,
 			"<figcaption><bdi>af</bdi> 1",
-			`<small>binding</small> <bdi>prod</bdi>`, `<small>set by label</small>`, `<small>2 clusters</small>`, "<title>eu1: Selected, score 200, rank 1 of 1</title>", "<title>us1: Predicate, predicate 1 label region In [eu]: is us</title>", "<title>far1: OutOfScope</title>",
+			`<small>binding</small> <bdi>prod</bdi>`, `<small>set by label</small>`, `<small>2 clusters</small>`,
+			"<title>eu1: Selected, score 200, rank 1 of 1</title>", "<title>us1: Predicate, predicate 1 label region In [eu]: is us</title>",
+			"<title>far1: OutOfScope</title>",
 			`<a href="/placements/team-a/web?cluster=eu1#detail" tabindex="-1"><rect class="cell good v0" x="0" y="0" width="9" height="9">`,
 		}, nil},
 		{"/placements/team-a/named/fleet", []string{
-			`<small class="bad">none</small>`, `<bdi>lab</bdi>`, "the set is not bound to the namespace", "not used by the Placement: <bdi>prod</bdi>.",
+			`<small class="bad">none</small>`, `<bdi>lab</bdi>`, "the set is not bound to the namespace",
+			"not used by the Placement: <bdi>prod</bdi>.",
 		}, []string{`<small>binding</small> <bdi>prod</bdi>`}},
 		{"/placements/team-a/web/fleet?by=none", []string{"no value 3"}, []string{"/clusters?label"}},
 		{
 			"/placements/team-a/web/fleet?colour=load", []string{"<bdi>1 decision</bdi> 1", "<bdi>no decision</bdi> 2"},
 			[]string{"<bdi>Predicate</bdi> 1,"},
 		},
-		{"/fleet", []string{"<bdi>Unavailable</bdi> 3", "<title>eu1: Unavailable, &#34;&gt;&lt;script&gt;", `<a href="/clusters/eu1" tabindex="-1">`}, nil},
+		{"/fleet", []string{"<bdi>Unavailable</bdi> 3", "<title>eu1: Unavailable, &#34;&gt;&lt;script&gt;",
+			`<a href="/clusters/eu1" tabindex="-1">`}, nil},
 		{"/fleet?colour=load", []string{"<bdi>no decision</bdi> 2"}, nil},
 		{"/placements/team-a/none/fleet", []string{"there is no such Placement"}, nil},
 	} {
@@ -59,8 +64,8 @@ func TestThePictureOfAPlacement(t *testing.T) {
 }
 
 // pictureOf renders the picture of a fleet with a reason for each cluster.
-func pictureOf(t testing.TB, clusters int, by, reason string) string {
-	t.Helper()
+func pictureOf(tb testing.TB, clusters int, by, reason string) string {
+	tb.Helper()
 	seen := make([]item, 0, clusters)
 	verdicts := []string{"Selected", "Taint", "Predicate", "Rank"}
 	for i := range clusters {
@@ -73,13 +78,13 @@ func pictureOf(t testing.TB, clusters int, by, reason string) string {
 		func(o *item) (string, string) { return reason, "/clusters/" + o.Name })
 	text, err := render("picture", shown)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(text)
 }
 
-// The picture of 10,000 clusters takes less than 300 kB, in ten regions and with a value of its own for each cluster. The cells of a fleet that leaves
-// room for it have names; the page of others says that they have none.
+// The picture of 10,000 clusters takes less than 300 kB, in ten regions and with a value of its own for each cluster. The cells of a fleet that
+// leaves room for it have names; the page of others says that they have none.
 func TestThePictureOfALargeFleetIsSmall(t *testing.T) {
 	const most = 300 << 10
 	for _, tc := range []struct {
@@ -107,7 +112,7 @@ func TestThePictureOfALargeFleetIsSmall(t *testing.T) {
 
 func BenchmarkPicture(b *testing.B) {
 	for _, clusters := range []int{1000, 10000} {
-		b.Run(fmt.Sprint(clusters), func(b *testing.B) {
+		b.Run(strconv.Itoa(clusters), func(b *testing.B) {
 			for b.Loop() {
 				pictureOf(b, clusters, "region", "")
 			}

@@ -62,8 +62,8 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 	}
 	shown.Empty = fmt.Sprintf("There are no %s%s.", d.Many, v.where())
 	if apierrors.IsForbidden(err) || !v.everywhere {
-		shown.Empty = strings.TrimSpace(fmt.Sprintf("There are no %s that you may read%s. A RoleBinding to view in a namespace shows what is in it, and "+
-			"a ClusterRoleBinding to %s the whole fleet. %s", d.Many, v.where(), hubstate.FleetViewRole, v.elsewhere()))
+		shown.Empty = strings.TrimSpace(fmt.Sprintf("There are no %s that you may read%s. A RoleBinding to view in a namespace shows what is in "+
+			"it, and a ClusterRoleBinding to %s the whole fleet. %s", d.Many, v.where(), hubstate.FleetViewRole, v.elsewhere()))
 	}
 	return shown, nil
 }

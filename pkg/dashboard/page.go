@@ -69,8 +69,9 @@ const commandsShown = 3
 
 // commandsOf returns commands for the namespaces of the page.
 func (v *visit) commandsOf(commands ...string) []string {
-	var scoped []string
-	for _, scope := range v.scopes() {
+	scopes := v.scopes()
+	scoped := make([]string, 0, len(commands)*len(scopes))
+	for _, scope := range scopes {
 		for _, command := range commands {
 			scoped = append(scoped, command+" "+scope)
 		}
