@@ -58,3 +58,20 @@ func (s *State) With(objects iter.Seq2[*Kind, api.Object]) (*State, []Applied, e
 
 	return &after, applied, nil
 }
+
+// Without returns the State without objects of these kinds, namespaces and names. It does not modify the State. The error names the objects that
+// there are not.
+func (s *State) Without(objects iter.Seq2[*Kind, api.Object]) (*State, error) {
+	after := *s
+	var missing []error
+	for kind, object := range objects {
+		if kind.Find(&after, object) == nil {
+			missing = append(missing, fmt.Errorf("there is no %s that could be deleted; correct the name, or leave it out", kind.Name(object)))
+			continue
+		}
+		for _, list := range kind.lists {
+			list.remove(&after, object)
+		}
+	}
+	return &after, errors.Join(missing...)
+}

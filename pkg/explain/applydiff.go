@@ -25,11 +25,13 @@ func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventor
 	diffObjects(s.ClusterSets, after.ClusterSets,
 		func(set *clusterv1beta2.ManagedClusterSet) { note(known.SetClusterSet(set)) },
 		func(set *clusterv1beta2.ManagedClusterSet) { note(known.DeleteClusterSet(set.Name)) })
-	diffObjects(s.EffectiveBindings(), after.EffectiveBindings(),
-		func(binding *clusterv1beta2.ManagedClusterSetBinding) { note(known.SetBinding(binding)) },
-		func(binding *clusterv1beta2.ManagedClusterSetBinding) {
-			note(known.DeleteBinding(binding.Namespace, binding.Name))
-		})
+	if !sameBindings(s, after) { // Those that follow from RBAC are made anew.
+		diffObjects(s.EffectiveBindings(), after.EffectiveBindings(),
+			func(binding *clusterv1beta2.ManagedClusterSetBinding) { note(known.SetBinding(binding)) },
+			func(binding *clusterv1beta2.ManagedClusterSetBinding) {
+				note(known.DeleteBinding(binding.Namespace, binding.Name))
+			})
+	}
 	diffObjects(s.Clusters, after.Clusters,
 		func(cluster *clusterv1.ManagedCluster) { note(known.SetCluster(cluster)) },
 		func(cluster *clusterv1.ManagedCluster) { note(known.DeleteCluster(cluster.Name)) })

@@ -4,6 +4,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +23,8 @@ type list interface {
 	// add adds an object that is not in the list, and put adds or replaces one in a copy of the list.
 	add(s *State, object api.Object) error
 	put(s *State, object api.Object) error
+	// remove removes one from a copy of the list, if it has it.
+	remove(s *State, object api.Object)
 }
 
 // listOf is a list of a State, for some results. Kinds with objects in one list have the same *listOf.
@@ -71,6 +74,16 @@ func (l *listOf[T]) put(s *State, object api.Object) error {
 	}
 	*l.of(s) = objectlist.Overlay(*l.of(s), []T{typed})
 	return nil
+}
+
+func (l *listOf[T]) remove(s *State, object api.Object) {
+	typed, is := object.(T)
+	if !is {
+		return
+	}
+	if at := objectlist.Index(*l.of(s), typed); at >= 0 {
+		*l.of(s) = slices.Delete(slices.Clone(*l.of(s)), at, at+1)
+	}
 }
 
 // ifDelivered is the list of the objects that are delivered to clusters. It leaves out those of kinds that the hub of the State does not deliver.
