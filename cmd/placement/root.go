@@ -60,7 +60,8 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	root.SetFlagErrorFunc(suggestFlag)
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(),
-		newSimulateCommand(), newDiffCommand(), newSnapshotCommand(), newDashboardCommand(), newDebugCommand(stop), newProviderCommand(), newManifestsCommand(),
+		newSimulateCommand(), newTestCommand(), newDiffCommand(), newSnapshotCommand(), newDashboardCommand(), newDebugCommand(stop),
+		newProviderCommand(), newManifestsCommand(),
 		newUninstallCommand(),
 		newVersionCommand())
 	return root

@@ -18,6 +18,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
@@ -81,6 +83,9 @@ func TestSurfaceJSON(t *testing.T) {
 		"explain clusterrequest/NAME":      requests.Reports{},
 		"sets":                             setlist.List{},
 		"snapshot (header)":                snapshot.Header{},
+		"test":                             evaluate.Results{},
+		"test (PlacementTest)":             cases.Document{},
+		"test --schema":                    cases.Schema{},
 		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},
 		"/debug/placements/":               debug.Response{},

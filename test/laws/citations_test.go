@@ -18,9 +18,9 @@ import (
 	"testing/fstest"
 )
 
-// A rule is cited by its number: "A5", "1.4b", "2.1.4", "39" or "law 4". Several are separated by commas, "and" or "to".
+// A rule is cited by its number: "A5", "PT1", "1.4b", "2.1.4", "39" or "law 4". Several are separated by commas, "and" or "to".
 const (
-	oneRule  = `(?:[A-Z]\d+[a-z]?|\d+(?:\.\d+)+[a-z]?|\d+|law \d+)`
+	oneRule  = `(?:[A-Z]{1,2}\d+[a-z]?|\d+(?:\.\d+)+[a-z]?|\d+|law \d+)`
 	ruleList = oneRule + `(?:(?:, | and | to )` + oneRule + `)*`
 )
 

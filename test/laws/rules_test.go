@@ -34,7 +34,7 @@ func isQualified(page string) bool {
 
 // ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title", "### 2.1.4 Title"), or a number in bold
 // ("**A5.** Text", "**C2a.** Text", "**Law 4. Title**").
-var ruleStart = regexp.MustCompile(`^(?:#+ (\d(?:\.\d+)+[a-z]?) |\*\*([A-Z]?\d+(?:\.\d+)?[a-z]?)\.\*\*|\*\*Law (\d+)\. )`)
+var ruleStart = regexp.MustCompile(`^(?:#+ (\d(?:\.\d+)+[a-z]?) |\*\*([A-Z]{0,2}\d+(?:\.\d+)?[a-z]?)\.\*\*|\*\*Law (\d+)\. )`)
 
 // rules has the numbers of the rules of each page.
 type rules map[string][]string

@@ -23,7 +23,7 @@ func unknown(kind, name string, known iter.Seq[string]) error {
 		return fmt.Errorf("there is no %s %s: name one alone, and repeat the flag for others", kind, name)
 	}
 	names := slices.Compact(slices.Sorted(known))
-	if near := nearest(name, names); len(near) > 0 {
+	if near := Nearest(name, names); len(near) > 0 {
 		names = near
 	}
 
@@ -37,8 +37,8 @@ func unknown(kind, name string, known iter.Seq[string]) error {
 	}
 }
 
-// nearest returns the similar names, the most similar first.
-func nearest(name string, names []string) []string {
+// Nearest returns the similar names, the most similar first.
+func Nearest(name string, names []string) []string {
 	type candidate struct {
 		name string
 		away int

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/report"
+)
+
+const testLong = `test checks what a hub decides against cases: documents of kind PlacementTest, which say what has to hold for Placements, for
+objects that are delivered to clusters, for workloads and for ClusterRequests (docs/testing.md). It evaluates them with the code of the
+controller. It changes nothing: it only reads from a hub.
+
+-f names files with cases. If they have the objects of a hub too, or --hub names files with these, the cases are evaluated there, and else on the
+live hub, which the command finds as kubectl does. Files are read as placement simulate reads them.
+
+A case says which objects it is about, what happens (spec.when: clusters are lost or deleted, or the hub is changed), and what has to hold then
+(spec.expect). A failure names the first clause that does not hold, why, and by which change it would.
+
+Failures are evaluated to their settled end: the taint unreachable is older than any toleration, and holds that end by themselves have ended. The
+removal budget is that of the flags or of the status of the Placements, and else 50 %, as the manifests install it.
+
+The exit code is 0 if all cases hold, 1 if one does not, and 2 for an error: a mistake in a file, a name that no object has, or a case that
+evaluates nothing.`
+
+const testExample = `  # Cases and the objects of a hub in files
+  placement test -f cases.yaml --hub world/
+
+  # On the live hub, only the cases whose names match, with those that hold
+  placement test -f cases/ --run '^gold-' --verbose
+
+  # For a CI system, and for a comment on a merge request
+  placement test -f cases/ --hub world/ -o junit > junit.xml
+  placement test -f cases/ --hub world/ -o markdown > comment.md
+
+  # The JSON schema of the cases, for an editor
+  placement test --schema > placementtest.schema.json`
+
+// testOptions are the flags of the command.
+type testOptions struct {
+	fileFlags
+	settingsFlags
+	askFlags
+
+	files   []string
+	hub     []string
+	now     string
+	output  string
+	run     string
+	verbose bool
+	schema  bool
+}
+
+func newTestCommand() *cobra.Command {
+	var o testOptions
+	cmd := &cobra.Command{
+		Use:     "test -f FILE",
+		Short:   "Check what a hub decides against cases, also if clusters are lost",
+		Long:    testLong,
+		Example: testExample,
+		Args:    onlyFlags,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			holds, err := o.test(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			switch {
+			case err != nil:
+				return &exitError{code: exitNotCompared, err: err}
+			case !holds:
+				return &exitError{code: exitDiffers}
+			default:
+				return nil
+			}
+		},
+	}
+	flags := cmd.Flags()
+	o.addFiles(cmd)
+	o.addSettings(flags)
+	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs.")
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"File or directory with cases, and maybe the objects of the hub, or - for standard input. May be repeated.")
+	flags.StringArrayVar(&o.hub, "hub", nil, "File or directory with the objects of the hub, or - for standard input. May be repeated.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
+	flags.StringVarP(&o.output, "output", "o", string(report.Text), "Output format: text, json, junit or markdown.")
+	flags.StringVar(&o.run, "run", "", "Regular expression; only the cases whose names match it are evaluated.")
+	flags.BoolVar(&o.verbose, "verbose", false, "List the cases that hold too.")
+	flags.BoolVar(&o.schema, "schema", false, "Print the JSON schema of the cases, and nothing else.")
+	formats := make([]string, 0, len(report.Formats()))
+	for _, format := range report.Formats() {
+		formats = append(formats, string(format))
+	}
+	complete(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// test evaluates and prints. It reports whether all cases hold.
+func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (holds bool, err error) {
+	if o.schema {
+		return true, printSchema(stdout)
+	}
+	if err := o.parseKinds(); err != nil {
+		return false, err
+	}
+	now, run, err := o.parse()
+	if err != nil {
+		return false, &usageError{err}
+	}
+	read, state, err := o.read(ctx, stdin)
+	if err != nil {
+		return false, err
+	}
+	read = slices.DeleteFunc(read, func(c *cases.Case) bool { return !run.MatchString(c.Metadata.Name) })
+	if len(read) == 0 {
+		return false, inFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression", o.run))
+	}
+	settings := o.settings()
+	settings.Configure(state)
+	state.Done = ctx.Done()
+	progress := newTestProgress(stderr)
+	results := evaluate.Run(evaluate.World{State: state, Now: now, Files: o.changeFiles, Progress: progress.show}, read)
+	progress.end()
+	if err := report.Print(stdout, report.Format(o.output), &results, report.Options{Verbose: o.verbose}); err != nil {
+		return false, err
+	}
+	if err := interrupted(ctx); err != nil {
+		return false, err
+	}
+	if results.Summary.Errors > 0 {
+		return false, errors.New(report.Summary(&results))
+	}
+	return results.Summary.Failed == 0, nil
+}
+
+// printSchema prints the JSON schema of the cases.
+func printSchema(stdout io.Writer) error {
+	encoder := json.NewEncoder(stdout)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(cases.NewSchema()); err != nil {
+		return fmt.Errorf("printing the schema: %w", err)
+	}
+	return nil
+}
+
+// parse parses the flags. Its errors are usage errors.
+func (o *testOptions) parse() (now time.Time, run *regexp.Regexp, err error) {
+	if now, err = parseNow(o.now); err != nil {
+		return now, nil, err
+	}
+	if run, err = regexp.Compile(o.run); err != nil {
+		return now, nil, fmt.Errorf("--run: %q is no regular expression: %w", o.run, err)
+	}
+	inputs := slices.Concat(o.files, o.hub)
+	first := slices.Index(inputs, stdinName)
+	switch {
+	case len(o.files) == 0:
+		return now, nil, errors.New("--filename: name the files with the cases with -f")
+	case !slices.Contains(report.Formats(), report.Format(o.output)):
+		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, report.Formats())
+	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+		return now, nil, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
+	case len(o.hub) > 0 && o.connects() != "":
+		return now, nil, fmt.Errorf("--hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
+	default:
+		return now, run, o.checkSettings()
+	}
+}
+
+// read reads the cases, and the objects of the hub.
+func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case, *explain.State, error) {
+	reader := cases.NewReader()
+	world, err := o.reader(statefile.Described, o.delivered)
+	if err != nil {
+		return nil, nil, err
+	}
+	described := false
+	take := func(name string, content []byte) {
+		rest, objects := reader.Read(name, content)
+		if objects {
+			described = true
+			world.Read(name, rest)
+		}
+	}
+	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+		return nil, nil, err
+	}
+	if err := reader.Err(); err != nil {
+		return nil, nil, inFiles(err)
+	}
+	if len(reader.Cases) == 0 {
+		return nil, nil, inFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated", cases.Kind))
+	}
+	if len(o.hub) > 0 {
+		if err := readPaths("--hub", o.hub, stdin, world.Read); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !described && len(o.hub) == 0 {
+		state, err := o.readLive(ctx, reader.Cases)
+		return reader.Cases, state, err
+	}
+	state, err := world.State()
+	if err := errors.Join(inFiles(err), o.note(world.Notes())); err != nil {
+		return nil, nil, err
+	}
+	return reader.Cases, state, o.review(ctx, world)
+}
+
+// readLive reads the objects of the live hub that the cases are about.
+func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explain.State, error) {
+	hub, _, _, err := o.connectHub()
+	if err != nil {
+		return nil, err
+	}
+	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
+		return nil, err
+	}
+	state, err := hubstate.AllFromCluster(ctx, hub, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range read {
+		if c.Spec.Objects.Federated != "" {
+			err = hubstate.AddFederated(ctx, hub, state, "", o.delivered)
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return state, o.readLiveSystems(ctx, hub, state, read)
+}

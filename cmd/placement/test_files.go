@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+)
+
+// readLiveSystems reads what cases about ClusterRequests need. Workloads are read from files alone.
+func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, state *explain.State, read []*cases.Case) error {
+	for _, c := range read {
+		if c.Spec.Objects.Workload != "" {
+			return fmt.Errorf("%s: spec.objects.workload: workloads are read from files alone; name these with --hub", c.Place())
+		}
+	}
+	if !slices.ContainsFunc(read, func(c *cases.Case) bool { return c.Spec.Objects.ClusterRequest != "" }) {
+		return nil
+	}
+	objects, err := tools.ReadRequests(ctx, hub)
+	if err != nil {
+		return err
+	}
+	state.ClusterRequests = *objects
+	return nil
+}
+
+// changeFiles carries out a change that names a file or directory, relative to the file of the case.
+func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
+	path, flag := change.Apply, "apply"
+	if path == "" {
+		path, flag = change.Delete, "delete"
+	}
+	if !filepath.IsAbs(path) && c.File != "stdin" {
+		path = filepath.Join(filepath.Dir(c.File), path)
+	}
+	namespace, err := o.fileNamespace()
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := definitions.Reader(statefile.Stored, statefile.Namespace{Name: namespace}, o.delivered)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.delivered)
+	if err != nil {
+		return nil, err
+	}
+	take := func(name string, content []byte) {
+		fleet.Read(name, content)
+		changes.Read(name, content)
+	}
+	if err := readPaths(flag, []string{path}, strings.NewReader(""), take); err != nil {
+		return nil, err
+	}
+	if added, err := fleet.Additions(); err == nil {
+		if change.Delete != "" {
+			return state.Without(added.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+		}
+		return replaceFleet(state, added, now)
+	}
+	given, err := changes.State()
+	if err != nil {
+		return nil, err
+	}
+	if change.Delete != "" {
+		return state.Without(given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+	}
+	after, applied, err := changes.Apply(state, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range applied {
+		if len(one.Result.Refused) > 0 {
+			return nil, fmt.Errorf("%s would be refused: %s", one.Result.Object, strings.Join(one.Result.Refused, "; "))
+		}
+	}
+	return after, nil
+}
+
+// replaceFleet returns a State with clusters and other objects, which replace those of the same names.
+func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, error) {
+	present := map[string]bool{}
+	for _, cluster := range state.Clusters {
+		present[cluster.Name] = true
+	}
+	isPresent := func(cluster *clusterv1.ManagedCluster) bool { return present[cluster.Name] }
+	created := slices.DeleteFunc(slices.Clone(added.Clusters), isPresent)
+	replaced := *added
+	replaced.Clusters = slices.DeleteFunc(slices.Clone(added.Clusters), func(cluster *clusterv1.ManagedCluster) bool { return !isPresent(cluster) })
+	state, err := whatif.Apply(state, now, whatif.Add{Clusters: created})
+	if err != nil {
+		return nil, err
+	}
+	after, applied, err := state.With(replaced.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range applied {
+		if len(one.Result.Refused) > 0 {
+			return nil, errors.New(one.Result.Object + " would be refused: " + strings.Join(one.Result.Refused, "; "))
+		}
+	}
+	return after, nil
+}
+
+// testProgress shows on a terminal how many combinations of clusters were tried.
+type testProgress struct {
+	out   io.Writer
+	shown bool
+}
+
+// newTestProgress returns a progress that shows nothing unless the output is a terminal.
+func newTestProgress(out io.Writer) *testProgress {
+	if file, is := out.(*os.File); !is || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		out = nil
+	}
+	return &testProgress{out: out}
+}
+
+// progressEvery is the number of combinations between two lines.
+const progressEvery = 100
+
+func (p *testProgress) show(names []string, tried, of uint64) {
+	if p.out == nil || tried%progressEvery != 0 || of <= progressEvery {
+		return
+	}
+	p.shown = true
+	p.print(fmt.Sprintf("\r\x1b[K%s: tried %d of %d combinations", strings.Join(names[:min(len(names), 2)], ", "), tried, of))
+}
+
+func (p *testProgress) end() {
+	if p.shown {
+		p.print("\r\x1b[K")
+	}
+}
+
+// print writes to the terminal. Without a terminal that can be written to, there is no progress.
+func (p *testProgress) print(text string) {
+	if _, err := io.WriteString(p.out, text); err != nil {
+		p.out, p.shown = nil, false
+	}
+}
