@@ -64,6 +64,8 @@ type testOptions struct {
 	run     string
 	verbose bool
 	schema  bool
+	// coverage asks for what decides nothing.
+	coverage bool
 }
 
 func newTestCommand() *cobra.Command {
@@ -97,6 +99,8 @@ func newTestCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(report.Text), "Output format: text, json, junit or markdown.")
 	flags.StringVar(&o.run, "run", "", "Regular expression; only the cases whose names match it are evaluated.")
 	flags.BoolVar(&o.verbose, "verbose", false, "List the cases that hold too.")
+	flags.BoolVar(&o.coverage, "coverage", false,
+		"With -o text or json: list what the Placements of the cases ask for that no cluster ever met or failed.")
 	flags.BoolVar(&o.schema, "schema", false, "Print the JSON schema of the cases, and nothing else.")
 	formats := make([]string, 0, len(report.Formats()))
 	for _, format := range report.Formats() {
@@ -130,13 +134,13 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	settings.Configure(state)
 	state.Done = ctx.Done()
 	progress := newTestProgress(stderr)
-	results := evaluate.Run(evaluate.World{State: state, Now: now, Files: o.changeFiles, Progress: progress.show}, read)
+	results := evaluate.Run(evaluate.World{State: state, Now: now, Files: o.changeFiles, Progress: progress.show, Coverage: o.coverage}, read)
 	progress.end()
 	if err := report.Print(stdout, report.Format(o.output), &results, report.Options{Verbose: o.verbose}); err != nil {
 		return false, err
 	}
-	if err := interrupted(ctx); err != nil {
-		return false, err
+	if err := ctx.Err(); err != nil {
+		return false, fmt.Errorf("the cases were not evaluated to their end, because the command was interrupted: %w", err)
 	}
 	if results.Summary.Errors > 0 {
 		return false, errors.New(report.Summary(&results))
@@ -172,6 +176,8 @@ func (o *testOptions) parse() (now time.Time, run *regexp.Regexp, err error) {
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, report.Formats())
 	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
 		return now, nil, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
+	case o.coverage && report.Format(o.output) != report.Text && report.Format(o.output) != report.JSON:
+		return now, nil, errors.New("--coverage: the formats text and json have it; leave it out, or choose one of these with -o")
 	case len(o.hub) > 0 && o.connects() != "":
 		return now, nil, fmt.Errorf("--hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
 	default:

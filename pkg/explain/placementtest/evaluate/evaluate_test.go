@@ -202,3 +202,35 @@ func TestPT11Interrupted(t *testing.T) {
 		t.Errorf("PT11: got %+v", results)
 	}
 }
+
+func TestPT12Coverage(t *testing.T) {
+	state := world()
+	p := state.Placements[0].(*clusterv1beta1.Placement) //nolint:forcetypeassert // world has made it.
+	p.Spec.Tolerations = []clusterv1beta1.Toleration{{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists}, {Key: "edge", Operator: clusterv1beta1.TolerationOpExists}}
+	p.Spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchLabels[clusterv1beta2.ClusterSetLabel] = "all"
+	p.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{
+		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: "AddOn", AddOn: &clusterv1beta1.AddOnScore{ResourceName: "cost", ScoreName: "euro"}}, Weight: 2,
+	}}
+	state.Clusters[0].Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: clusterv1.TaintEffectNoSelect}}
+	reader := cases.NewReader()
+	reader.Read("cases.yaml", fmt.Appendf(nil, "apiVersion: %s\nkind: %s\nmetadata: {name: c}\nspec: {objects: {placement: a/eu}, expect: {satisfied: true}}\n",
+		cases.APIVersion, cases.Kind))
+	if err := reader.Err(); err != nil {
+		t.Fatal(err)
+	}
+	results := evaluate.Run(evaluate.World{State: state, Now: noon, Coverage: true}, reader.Cases)
+	if results.Coverage == nil || len(results.Coverage.Placements) != 1 {
+		t.Fatalf("PT12: got %+v", results)
+	}
+	got := strings.Join(results.Coverage.Placements[0].Findings, "\n")
+	for _, want := range []string{
+		"clusterset In [all]: all 5 clusters in scope meet it", "toleration 2, edge: it tolerates no taint", "prioritizer AddOn/cost/euro with weight 2: all 3 feasible",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("PT12: %q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "region") || strings.Contains(got, "gpu") {
+		t.Errorf("PT12: what decides is in\n%s", got)
+	}
+}

@@ -26,6 +26,8 @@ type Results struct {
 	Summary Summary     `json:"summary"`
 	// Cases are in the order of files and lines.
 	Cases []Result `json:"cases"`
+	// Coverage is absent unless it was asked for.
+	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
 // Summary counts the cases by their status.

@@ -29,6 +29,8 @@ type World struct {
 	Now   time.Time
 	// Files carries out changes that name files.
 	Files Files
+	// Coverage asks for Results.Coverage.
+	Coverage bool
 	// Progress is called before each situation of cases that try several; nil calls nothing.
 	Progress func(names []string, tried, of uint64)
 }
@@ -95,6 +97,9 @@ func Run(world World, given []*cases.Case) Results {
 				each.result.Status = Interrupted
 			}
 		}
+	}
+	if r.Coverage && !r.cancelled() {
+		results.Coverage = r.cover()
 	}
 	results.summarize()
 	return results

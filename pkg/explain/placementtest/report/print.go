@@ -76,6 +76,15 @@ func printText(text *bytes.Buffer, results *evaluate.Results, o Options) {
 	if text.Len() > 0 {
 		text.WriteByte('\n')
 	}
+	if results.Coverage != nil {
+		for _, each := range results.Coverage.Placements {
+			fmt.Fprintf(text, "%s\n", each.Placement)
+			for _, finding := range each.Findings {
+				fmt.Fprintf(text, "  %s\n", finding)
+			}
+		}
+		fmt.Fprintf(text, "coverage: %d Placements with terms that decide nothing in this world\n\n", len(results.Coverage.Placements))
+	}
 	fmt.Fprintln(text, Summary(results))
 }
 
