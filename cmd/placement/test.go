@@ -64,6 +64,7 @@ type testOptions struct {
 	run     string
 	verbose bool
 	schema  bool
+	record  string
 	// coverage asks for what decides nothing.
 	coverage bool
 }
@@ -101,6 +102,8 @@ func newTestCommand() *cobra.Command {
 	flags.BoolVar(&o.verbose, "verbose", false, "List the cases that hold too.")
 	flags.BoolVar(&o.coverage, "coverage", false,
 		"With -o text or json: list what the Placements of the cases ask for that no cluster ever met or failed.")
+	flags.StringVar(&o.record, "record", "",
+		"File to write with a case for each Placement, which expects the clusters of today. Of a file that exists, other cases and comments stay.")
 	flags.BoolVar(&o.schema, "schema", false, "Print the JSON schema of the cases, and nothing else.")
 	formats := make([]string, 0, len(report.Formats()))
 	for _, format := range report.Formats() {
@@ -125,6 +128,9 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	read, state, err := o.read(ctx, stdin)
 	if err != nil {
 		return false, err
+	}
+	if o.record != "" {
+		return true, o.writeRecord(ctx, state, now)
 	}
 	read = slices.DeleteFunc(read, func(c *cases.Case) bool { return !run.MatchString(c.Metadata.Name) })
 	if len(read) == 0 {
@@ -170,7 +176,7 @@ func (o *testOptions) parse() (now time.Time, run *regexp.Regexp, err error) {
 	inputs := slices.Concat(o.files, o.hub)
 	first := slices.Index(inputs, stdinName)
 	switch {
-	case len(o.files) == 0:
+	case len(o.files) == 0 && o.record == "":
 		return now, nil, errors.New("--filename: name the files with the cases with -f")
 	case !slices.Contains(report.Formats(), report.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, report.Formats())
@@ -206,7 +212,7 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 	if err := reader.Err(); err != nil {
 		return nil, nil, inFiles(err)
 	}
-	if len(reader.Cases) == 0 {
+	if len(reader.Cases) == 0 && o.record == "" {
 		return nil, nil, inFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated", cases.Kind))
 	}
 	if len(o.hub) > 0 {

@@ -91,3 +91,16 @@ func TestTestSchema(t *testing.T) {
 		t.Errorf("PT2: exit code %d: %s", code, errs.String())
 	}
 }
+
+func TestTestRecord(t *testing.T) {
+	dir := t.TempDir()
+	clusters := expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
+	hub := expect.File(t, filepath.Join(dir, "placements.yaml"), simulatedPlacements)
+	file := filepath.Join(dir, "recorded.yaml")
+	for _, args := range [][]string{{"--record", file}, {"-f", file, "--record", file}, {"-f", file}} {
+		var out, errs bytes.Buffer
+		if code := execute(t.Context(), append([]string{"test", "--hub", clusters, "--hub", hub}, args...), &out, &errs); code != 0 {
+			t.Errorf("PT13: %v: exit code %d: %s%s", args, code, out.String(), errs.String())
+		}
+	}
+}

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
+	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
@@ -119,6 +122,36 @@ func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, e
 		}
 	}
 	return after, nil
+}
+
+// writeRecord writes the cases of the present decisions into the file of --record.
+func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now time.Time) error {
+	content, err := os.ReadFile(o.record)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return inFiles(fmt.Errorf("--record: %w", err))
+	}
+	settings := o.settings()
+	settings.Configure(state)
+	state.Done = ctx.Done()
+	decisions := evaluate.Decisions(evaluate.World{State: state, Now: now})
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("--record: nothing was written, because the command was interrupted: %w", err)
+	}
+	if len(decisions) == 0 {
+		return errors.New("--record: there is no Placement with a valid result, so that there is nothing to record")
+	}
+	recorded, err := cases.Record(content, decisions)
+	if err != nil {
+		return inFiles(fmt.Errorf("--record: %s: %w", o.record, err))
+	}
+	if bytes.Equal(content, recorded) {
+		return nil
+	}
+	const mode = 0o644 // as other files of a repository
+	if err := os.WriteFile(o.record, recorded, mode); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	return nil
 }
 
 // testProgress shows on a terminal how many combinations of clusters were tried.

@@ -302,3 +302,21 @@ func describe(key inventory.Key) string {
 	}
 	return text
 }
+
+// Decisions returns the clusters of each Placement of a world that the hub schedules and that has a valid result, by namespace and name.
+func Decisions(world World) []cases.Decided {
+	variants := withBudget(world.State).NewVariants(world.Now, nil)
+	var decisions []cases.Decided
+	for _, key := range variants.Keys() {
+		evaluation, evaluated := variants.Base(key)
+		if !evaluated || (&outcome{Variant: explain.Variant{After: evaluation}}).invalid() != "" {
+			continue
+		}
+		one := cases.Decided{Placement: key.NamespacedName.String(), Clusters: decided(&evaluation)}
+		if key.API() != inventory.V1beta1 {
+			one.APIGroup = api.Of(key).Kind().Group
+		}
+		decisions = append(decisions, one)
+	}
+	return decisions
+}
