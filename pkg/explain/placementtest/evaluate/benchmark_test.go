@@ -85,7 +85,7 @@ func BenchmarkRun(b *testing.B) {
 		state, given := benchmarkWorld(1), benchmarkCases(b, 1, func(int) string {
 			return "objects: {placements: {}}, when: {lost: {any: 1}}, expect: {selected: {atLeast: 1}, moves: {atMost: 1}}"
 		})
-		state.Placements[0].(*clusterv1beta1.Placement).Spec = clusterv1beta1.PlacementSpec{} //nolint:forcetypeassert // benchmarkWorld has made it.
+		state.Placements[0].(*clusterv1beta1.Placement).Spec = clusterv1beta1.PlacementSpec{}
 		for b.Loop() {
 			checkPassed(b, evaluate.Run(evaluate.World{State: state, Now: noon}, given))
 		}

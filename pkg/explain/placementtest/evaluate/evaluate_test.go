@@ -205,7 +205,7 @@ func TestPT11Interrupted(t *testing.T) {
 
 func TestPT12Coverage(t *testing.T) {
 	state := world()
-	p := state.Placements[0].(*clusterv1beta1.Placement) //nolint:forcetypeassert // world has made it.
+	p := state.Placements[0].(*clusterv1beta1.Placement)
 	p.Spec.Tolerations = []clusterv1beta1.Toleration{{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists}, {Key: "edge", Operator: clusterv1beta1.TolerationOpExists}}
 	p.Spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchLabels[clusterv1beta2.ClusterSetLabel] = "all"
 	p.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{

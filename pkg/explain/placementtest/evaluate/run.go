@@ -239,7 +239,7 @@ func (r *run) ready(group []*test, known *vocabulary, exists func(inventory.Key)
 // checkObjects returns an error if a case evaluates nothing. It leaves out selected Placements that the hub does not schedule.
 func (r *run) checkObjects(t *test, exists func(inventory.Key) bool) error {
 	if t.Spec.Objects.Placements != nil && len(t.keys) == 0 {
-		return fmt.Errorf("spec.objects.placements: there is no such Placement, so that nothing would be evaluated; correct the labels or the namespace")
+		return fmt.Errorf("spec.objects.placements: there is no such Placement, so that nothing is evaluated; correct labels or namespace")
 	}
 	skipped := ""
 	for _, key := range slices.Clone(t.keys) {

@@ -41,9 +41,9 @@ func combinationsOf(f *cases.Failure, names []string, snapshot *inventory.Snapsh
 	case f.Topology != "":
 		return byTopology(f, names, snapshot)
 	}
-	size, limit := f.Any, uint64(cmp.Or(f.Limit, DefaultLimit)) //nolint:gosec // The schema has no negative limit.
+	size, limit := f.Any, uint64(cmp.Or(f.Limit, DefaultLimit))
 	if f.Random > 0 {
-		size, limit = f.Random, uint64(cmp.Or(f.Limit, 1)) //nolint:gosec // As above.
+		size, limit = f.Random, uint64(cmp.Or(f.Limit, 1))
 	}
 	if size > len(names) {
 		return nil, fmt.Errorf("asks for combinations of %d clusters, and there are %d clusters", size, len(names))
@@ -86,8 +86,8 @@ func byTopology(f *cases.Failure, names []string, snapshot *inventory.Snapshot) 
 // binomial returns the number of combinations, at most the greatest uint64.
 func binomial(of, size int) uint64 {
 	result := uint64(1)
-	for i := range uint64(min(size, of-size)) { //nolint:gosec // size is at most of.
-		high, low := bits.Mul64(result, uint64(of)-i) //nolint:gosec // i is less than of.
+	for i := range uint64(min(size, of-size)) {
+		high, low := bits.Mul64(result, uint64(of)-i)
 		if high > i {
 			return math.MaxUint64
 		}
