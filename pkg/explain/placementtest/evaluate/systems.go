@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
-	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
 // systems are the objects of a State that are no Placements. What is asked for first is evaluated for all cases.
