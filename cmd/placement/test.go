@@ -129,6 +129,7 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return false, err
 	}
+	now = o.timeOf(now, o.now)
 	if o.record != "" {
 		return true, o.writeRecord(ctx, state, now)
 	}
@@ -228,6 +229,8 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 	if err := errors.Join(inFiles(err), o.note(world.Notes())); err != nil {
 		return nil, nil, err
 	}
+	o.taken = world.Snapshot()
+	o.hubControllers = o.controllersTaken()
 	return reader.Cases, state, o.review(ctx, world)
 }
 

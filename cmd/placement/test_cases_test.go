@@ -25,13 +25,17 @@ func TestTestCommand(t *testing.T) {
 	clusters := expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
 	hub := expect.File(t, filepath.Join(dir, "placements.yaml"), simulatedPlacements)
 	expect.File(t, filepath.Join(dir, "new.yaml"),
-		"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: new, namespace: team-a}\nspec: {numberOfClusters: 1}\n"+
-			"---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: 1}\n")
+		"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+			"metadata: {name: new, namespace: team-a}\nspec: {numberOfClusters: 1}\n"+
+			"---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
+			"metadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: 1}\n")
 	expect.File(t, filepath.Join(dir, "fleet.yaml"),
 		"apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: c3}\n"+
-			"---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: c1, labels: {cluster.open-cluster-management.io/clusterset: other}}\n")
+			"---\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"+
+			"metadata: {name: c1, labels: {cluster.open-cluster-management.io/clusterset: other}}\n")
 	expect.File(t, filepath.Join(dir, "old.yaml"),
-		"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\nmetadata: {name: default, namespace: team-a}\nspec: {clusterSet: default}\n")
+		"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
+			"metadata: {name: default, namespace: team-a}\nspec: {clusterSet: default}\n")
 	const all, added = "objects: {placement: team-a/all}, ", "objects: {placement: team-a/new}, "
 	for _, test := range []struct {
 		reason, content string
@@ -40,25 +44,34 @@ func TestTestCommand(t *testing.T) {
 		stdout, stderr  string
 	}{
 		{"all hold", testCase("one", all+"expect: {selected: {exactly: [c1]}}"), nil, 0, "1 case: 1 hold\n", ""},
-		{"--verbose lists those that hold", testCase("one", all+"expect: {selected: {exactly: [c1]}}"), []string{"--verbose"}, 0, "PASS        one (", ""},
+		{"--verbose lists those that hold", testCase("one", all+"expect: {selected: {exactly: [c1]}}"), []string{"--verbose"}, 0, "PASS        one (",
+			""},
 		{"one fails", testCase("one", all+"expect: {selected: {exactly: [c1, c2]}}"), nil, 1, "c2 is not selected", ""},
-		{"a name that does not exist", testCase("one", all+"expect: {selected: {exactly: [c9]}}"), nil, 2, "there is no ManagedCluster c9", "could not be evaluated"},
+		{"a name that does not exist", testCase("one", all+"expect: {selected: {exactly: [c9]}}"), nil, 2, "there is no ManagedCluster c9",
+			"could not be evaluated"},
 		{"a mistake", testCase("one", all+"expect: {selectd: {}}"), nil, 2, "", "did you mean selected?"},
 		{"no case", "# nothing\n", nil, 2, "", "there is no document of kind PlacementTest"},
-		{"--run selects", testCase("one", all+"expect: {selected: {exactly: []}}") + testCase("two", all+"expect: {satisfied: true}"), []string{"--run=^tw"}, 0, "1 case: 1 hold", ""},
+		{"--run selects", testCase("one", all+"expect: {selected: {exactly: []}}") + testCase("two", all+"expect: {satisfied: true}"),
+			[]string{"--run=^tw"}, 0, "1 case: 1 hold", ""},
 		{"--run selects nothing", testCase("one", all+"expect: {satisfied: true}"), []string{"--run=x"}, 2, "", "no case has a name"},
 		{"--run is no expression", testCase("one", all+"expect: {satisfied: true}"), []string{"--run=("}, 2, "", "is no regular expression"},
 		{"an unknown format", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "xml"}, 2, "", `unknown format "xml"`},
-		{"a file is applied", testCase("one", added+"when: {changed: [{apply: new.yaml}]}, expect: {selected: {exactly: [c1]}}"), nil, 0, "1 hold", ""},
-		{"a file changes a Placement", testCase("one", all+"when: {changed: [{apply: new.yaml}]}, expect: {selected: {atMost: 1}}"), nil, 0, "1 hold", ""},
+		{"a file is applied", testCase("one", added+"when: {changed: [{apply: new.yaml}]}, expect: {selected: {exactly: [c1]}}"), nil, 0, "1 hold",
+			""},
+		{"a file changes a Placement", testCase("one", all+"when: {changed: [{apply: new.yaml}]}, expect: {selected: {atMost: 1}}"), nil, 0, "1 hold",
+			""},
 		{
-			"clusters are added and replaced", testCase("one", all+"when: {changed: [{apply: fleet.yaml}]}, expect: {selected: {allOf: [c3]}}"), nil, 0, "1 hold", "",
+			"clusters are added and replaced", testCase("one", all+"when: {changed: [{apply: fleet.yaml}]}, expect: {selected: {allOf: [c3]}}"), nil,
+			0, "1 hold", "",
 		},
 		{
-			"a binding is deleted", testCase("one", all+"when: {changed: [{delete: old.yaml}]}, expect: {because: [{cluster: c1, stage: OutOfScope}]}"), nil, 0, "1 hold", "",
+			"a binding is deleted", testCase("one",
+				all+"when: {changed: [{delete: old.yaml}]}, expect: {because: [{cluster: c1, stage: OutOfScope}]}"), nil, 0, "1 hold", "",
 		},
-		{"what is deleted does not exist", testCase("one", all+"when: {changed: [{delete: new.yaml}]}, expect: {satisfied: true}"), nil, 2, "there is no Placement team-a/new", ""},
-		{"a file does not exist", testCase("one", all+"when: {changed: [{apply: none.yaml}]}, expect: {satisfied: true}"), nil, 2, "spec.when.changed[0]: apply: ", ""},
+		{"what is deleted does not exist", testCase("one", all+"when: {changed: [{delete: new.yaml}]}, expect: {satisfied: true}"), nil, 2,
+			"there is no Placement team-a/new", ""},
+		{"a file does not exist", testCase("one", all+"when: {changed: [{apply: none.yaml}]}, expect: {satisfied: true}"), nil, 2,
+			"spec.when.changed[0]: apply: ", ""},
 		{"JUnit", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "junit"}, 0, `<testsuites tests="1" failures="0" errors="0">`, ""},
 		{"Markdown", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "markdown"}, 0, "### Placement tests: 1 case: 1 hold", ""},
 	} {
@@ -74,7 +87,8 @@ func TestTestCommand(t *testing.T) {
 
 // The objects of the hub may be in the files of the cases.
 func TestTestCommandInOneFile(t *testing.T) {
-	content := simulatedClusters + "---\n" + simulatedPlacements + testCase("one", "objects: {placement: team-a/all}, expect: {selected: {exactly: [c1]}}")
+	content := simulatedClusters + "---\n" + simulatedPlacements + testCase("one",
+		"objects: {placement: team-a/all}, expect: {selected: {exactly: [c1]}}")
 	var out, errs bytes.Buffer
 	if code := executeWithInput(t, content, []string{"test", "-f", "-", "-o", "json"}, &out, &errs); code != 0 {
 		t.Fatalf("PT1: exit code %d: %s", code, errs.String())

@@ -144,8 +144,8 @@ func (v *Variants) changed(p *api.Placement, before *settledPlacement) (*schedul
 // maxRounds bounds the evaluations until a Placement is settled. Each but the last one writes, or waits for the end of a hold.
 const maxRounds = 16
 
-// settle evaluates a Placement, as the hub does after each write and after each hold that ends by itself, until nothing is to be written any more. The
-// Existing of the Evaluation are the decisions then.
+// settle evaluates a Placement, as the hub does after each write and after each hold that ends by itself, until nothing is to be written any
+// more. The Existing of the Evaluation are the decisions then.
 func settle(
 	request *scheduling.Request, snapshot *inventory.Snapshot, existing placement.Existing, options placement.Options, now time.Time,
 ) Evaluation {

@@ -11,7 +11,7 @@ import (
 
 const (
 	// refusalDelay is how long a refusal waits. A client that tries again at once would cost a TLS handshake or a review for each refusal.
-	refusalDelay = time.Second
+	refusalDelay = 2 * time.Second
 	// maxDelayed bounds the refusals of all servers that wait. A further one is sent at once.
 	maxDelayed = 256
 )
@@ -19,7 +19,7 @@ const (
 // delayed counts the refusals that wait.
 var delayed = semaphore.NewWeighted(maxDelayed)
 
-// Delay waits a second before a refusal is sent to a client that will try again, or until ctx ends. It returns at once while many refusals wait.
+// Delay waits two seconds before a refusal is sent to a client that will try again, or until ctx ends. It returns at once while many refusals wait.
 // The caller should hold nothing that others wait for.
 func Delay(ctx context.Context) {
 	if !delayed.TryAcquire(1) {

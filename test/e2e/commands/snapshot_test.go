@@ -27,6 +27,23 @@ metadata: {namespace: team-a, name: standby}
 spec: {numberOfClusters: 1, clusterSets: [none]}
 `
 
+// standbyCases is a case that holds for the samples, and one that does not.
+const standbyCases = `apiVersion: placement-hub.open-cluster-management.io/v1alpha1
+kind: PlacementTest
+metadata: {name: holds}
+spec:
+  objects: {placement: team-a/standby}
+  expect: {selected: {exactly: [ap1]}, because: [{cluster: eu1, stage: Predicate}]}
+---
+apiVersion: placement-hub.open-cluster-management.io/v1alpha1
+kind: PlacementTest
+metadata: {name: fails}
+spec:
+  objects: {placement: team-a/standby}
+  when: {lost: {clusters: [ap1]}}
+  expect: {satisfied: true}
+`
+
 // checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is read from the hub.
 func checkSnapshot(t *testing.T, h *suite.Hub) {
 	t.Helper()
@@ -75,6 +92,18 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 		live := suite.Run(t, "diff", "--kubeconfig", h.AdminKubeconfig, "-f", changed, "-o", "name")
 		if file.ExitCode(t) != live.ExitCode(t) || file.Stdout.String() != live.Stdout.String() || file.Stdout.String() == "" {
 			t.Errorf("diff of the hub\n%s%s\nof the snapshot\n%s%s", live.Stdout.String(), live.Stderr.String(), file.Stdout.String(), file.Stderr.String())
+		}
+	})
+
+	t.Run("cases are tested in a snapshot as on the hub", func(t *testing.T) {
+		cases := filepath.Join(t.TempDir(), "cases.yaml")
+		suite.Must(t, os.WriteFile(cases, []byte(standbyCases), 0o600))
+		live := suite.Run(t, "test", "--kubeconfig", h.AdminKubeconfig, "-f", cases, "--verbose", "-o", "json")
+		live.WantExit(t, 1)
+		live.WantStdout(t, `"name": "holds"`, `"name": "fails"`)
+		file := suite.Run(t, "test", "--hub", path, "-f", cases, "--verbose", "-o", "json")
+		if file.ExitCode(t) != live.ExitCode(t) || file.Stdout.String() != live.Stdout.String() {
+			t.Errorf("test of the hub\n%s\nof the snapshot\n%s%s", live.Stdout.String(), file.Stdout.String(), file.Stderr.String())
 		}
 	})
 

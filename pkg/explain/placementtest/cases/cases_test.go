@@ -91,7 +91,8 @@ func TestPT2Mistakes(t *testing.T) {
 		{"no objects", caseOf("c", "objects: {}, expect: {satisfied: true}"), "spec.objects: has no value; give it one of placement, placements"},
 		{"a name without a namespace", caseOf("c", "objects: {placement: p}, expect: {satisfied: true}"), `"p" is not of the form namespace/name`},
 		{"nothing is expected", caseOf("c", "objects: {placement: a/p}, expect: {}"), "spec.expect: expects nothing"},
-		{"nothing is expected of clusters", caseOf("c", "objects: {placement: a/p}, expect: {selected: {}}"), "spec.expect.selected: expects nothing"},
+		{"nothing is expected of clusters", caseOf("c", "objects: {placement: a/p}, expect: {selected: {}}"),
+			"spec.expect.selected: expects nothing"},
 		{"an empty list", caseOf("c", "objects: {placement: a/p}, expect: {selected: {allOf: []}}"), "selected.allOf: is empty"},
 		{"an empty order", caseOf("c", "objects: {placement: a/p}, expect: {order: []}"), "order: is empty"},
 		{"no change", caseOf("c", "objects: {placement: a/p}, when: {changed: []}, expect: {satisfied: true}"), "spec.when.changed: changes nothing"},
@@ -121,7 +122,8 @@ func TestPT2Mistakes(t *testing.T) {
 		},
 		{
 			"a selector that is none",
-			caseOf("c", "objects: {placement: a/p}, expect: {selected: {every: {matchExpressions: [{key: a, operator: Is}]}}}"), `"Is" is not a valid label selector operator`,
+			caseOf("c", "objects: {placement: a/p}, expect: {selected: {every: {matchExpressions: [{key: a, operator: Is}]}}}"),
+			`"Is" is not a valid label selector operator`,
 		},
 		{
 			"two cases have a name", caseOf("c", "objects: {placement: a/p}, expect: {satisfied: true}") + "---\n" +

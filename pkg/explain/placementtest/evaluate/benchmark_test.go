@@ -21,8 +21,8 @@ import (
 // benchmarkClusters is the number of clusters in the world of the benchmarks.
 const benchmarkClusters = 2_000
 
-// benchmarkWorld has clusters in 12 regions and 100 teams. A tenth of the Placements asks for five clusters of a region, and the others for the twenty
-// clusters of a team.
+// benchmarkWorld has clusters in 12 regions and 100 teams. A tenth of the Placements asks for five clusters of a region, and the others for the
+// twenty clusters of a team.
 func benchmarkWorld(placements int) *explain.State {
 	state := &explain.State{ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "all"}}}}
 	for n := range benchmarkClusters {
@@ -54,7 +54,8 @@ func benchmarkCases(b *testing.B, count int, spec func(n int) string) []*cases.C
 	b.Helper()
 	reader := cases.NewReader()
 	for n := range count {
-		reader.Read("cases.yaml", fmt.Appendf(nil, "apiVersion: %s\nkind: %s\nmetadata: {name: c%d}\nspec: {%s}\n", cases.APIVersion, cases.Kind, n, spec(n)))
+		reader.Read("cases.yaml", fmt.Appendf(nil, "apiVersion: %s\nkind: %s\nmetadata: {name: c%d}\nspec: {%s}\n", cases.APIVersion, cases.Kind, n,
+			spec(n)))
 	}
 	if err := reader.Err(); err != nil {
 		b.Fatal(err)
@@ -62,8 +63,8 @@ func benchmarkCases(b *testing.B, count int, spec func(n int) string) []*cases.C
 	return reader.Cases
 }
 
-// BenchmarkRun measures 1,000 simple cases, the loss of each cluster for 100 Placements, and for one Placement that selects all clusters. Simulate is the evaluation of one Placement in the same
-// world, as placement simulate does it once for each case.
+// BenchmarkRun measures 1,000 simple cases, the loss of each cluster for 100 Placements, and for one Placement that selects all clusters.
+// Simulate is the evaluation of one Placement in the same world, as placement simulate does it once for each case.
 func BenchmarkRun(b *testing.B) {
 	b.Run("simple-1000", func(b *testing.B) {
 		state, given := benchmarkWorld(1_000), benchmarkCases(b, 1_000, func(n int) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Coverage is what the Placements of cases ask for and the clusters of the world never decide (docs/spec/placement-test.md PT12): a case cannot fail by
-// it.
+// Coverage is what the Placements of cases ask for and the clusters of the world never decide (docs/spec/placement-test.md PT12): a case cannot
+// fail by it.
 type Coverage struct {
 	// Placements are those with findings, by namespace and name.
 	Placements []Uncovered `json:"placements"`
@@ -104,7 +104,8 @@ func uncovered(result *scheduling.Result) []string {
 	}
 	for i, toleration := range result.Request.Tolerations {
 		if !used[i] {
-			findings = append(findings, fmt.Sprintf("toleration %d, %s: it tolerates no taint of a cluster in scope", i+1, tolerationText(&toleration)))
+			findings = append(findings, fmt.Sprintf("toleration %d, %s: it tolerates no taint of a cluster in scope", i+1,
+				tolerationText(&toleration)))
 		}
 	}
 	return append(findings, evenScores(result)...)

@@ -46,7 +46,8 @@ func (o *outcome) invalid() string {
 	case len(result.Errors) > 0:
 		return "it is misconfigured, so that its last decisions stay: " + result.Errors.ToAggregate().Error()
 	case len(result.BrokenSets) > 0:
-		return fmt.Sprintf("its last decisions stay, because the selector of the set %s is broken: %v", result.BrokenSets[0].Name, result.BrokenSets[0].Err)
+		return fmt.Sprintf("its last decisions stay, because the selector of the set %s is broken: %v", result.BrokenSets[0].Name,
+			result.BrokenSets[0].Err)
 	case result.Outcome() == scheduling.Invalid:
 		return "it has no valid result, so that its last decisions stay"
 	default:
@@ -206,7 +207,8 @@ func (o *outcome) checkGroups(field string, groups []cases.Group) *finding {
 	}
 	for i := range groups {
 		in := &group{
-			is: "is in the group", isNot: "is not in the group", names: members[i], labels: labelsIn(o.Snapshot), reason: func(string) string { return "" },
+			is: "is in the group", isNot: "is not in the group", names: members[i], labels: labelsIn(o.Snapshot),
+			reason: func(string) string { return "" },
 		}
 		if f := in.check(fmt.Sprintf("%s[%d].clusters", field, i), groups[i].Clusters); f != nil {
 			return f
@@ -236,7 +238,8 @@ func (o *outcome) checkOrder(field string, clusters []string) *finding {
 // checkStates checks what is true of the whole Placement.
 func (o *outcome) checkStates(path string, expect *cases.Expect) *finding {
 	if satisfied := o.After.Satisfied(); expect.Satisfied != nil && satisfied != *expect.Satisfied {
-		return found(path+".satisfied", "it is %t: %d clusters are selected, and %d are missing", satisfied, len(o.selected), o.After.Result.Unscheduled)
+		return found(path+".satisfied", "it is %t: %d clusters are selected, and %d are missing", satisfied, len(o.selected),
+			o.After.Result.Unscheduled)
 	}
 	if held := o.After.Result.Outcome() == scheduling.Held; expect.HeldByBudget != nil && held != *expect.HeldByBudget {
 		if held {
