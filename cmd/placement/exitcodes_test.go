@@ -30,6 +30,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 var commandLines = map[string][]string{
 	"placement explain": {"team-a/rollout"}, "placement diff": {"-f", "../../docs/examples/new-placement.yaml"},
 	"placement uninstall": {"--release-finalizers"}, "placement provider": {"loopback"}, "placement snapshot": {"-o", "-"},
+	"placement test": {"-f", "../../docs/examples/placement-test.yaml"},
 }
 
 // The same outcome has the same exit code in every command, nothing on stdout where it fails as a whole, and its cause on stderr.
@@ -41,7 +42,7 @@ func TestExitCodesOfAllCommands(t *testing.T) {
 		if !command.IsAvailableCommand() {
 			continue
 		}
-		comparing := command.Name() == "diff"
+		comparing := command.Name() == "diff" || command.Name() == "test"
 		nowhere := []string{"--server", "http://127.0.0.1:1", "--request-timeout", "1s"}
 		for _, tc := range []struct {
 			outcome, flag, kubeconfig string
