@@ -65,7 +65,7 @@ type dashboardOptions struct {
 
 	listen string
 	// snapshot is the path of a snapshot that is shown in place of a hub.
-	snapshot string
+	snapshot snapshotFlag
 }
 
 func newDashboardCommand() *cobra.Command {
@@ -86,7 +86,7 @@ func newDashboardCommand() *cobra.Command {
 	o.addAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
 	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
-	flags.StringVarP(&o.snapshot, "filename", "f", "", "Snapshot to show in place of a hub, or - for standard input.")
+	o.snapshot.add(flags, "show")
 	return cmd
 }
 

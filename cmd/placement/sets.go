@@ -22,6 +22,8 @@ The command asks the API server for each set whether you may bind it (create on 
 you also need the right to create managedclustersetbindings in the namespace. "by RBAC" means that the hub maintains the
 binding, for the ServiceAccount placement of the namespace.
 
+With -f the command lists the sets of a snapshot (placement snapshot), of which nobody knows who may bind them.
+
 With -A the list has the bindings of all namespaces, and where each set is bound; -l selects sets by their labels.
 
 The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace, or with -A in all.
@@ -44,6 +46,8 @@ type setsOptions struct {
 
 	output        string
 	allNamespaces bool
+	// snapshot is the path of a snapshot that is read in place of a hub.
+	snapshot snapshotFlag
 }
 
 func newSetsCommand() *cobra.Command {
@@ -55,7 +59,7 @@ func newSetsCommand() *cobra.Command {
 		Example: setsExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -64,13 +68,14 @@ func newSetsCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide (the same), json, yaml, or name (one set per line).")
 	o.addLabels(flags, "sets")
+	o.snapshot.add(flags, "list the sets of")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the bindings of all namespaces.")
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
 // run prints the sets that could be read, also with an error.
-func (o *setsOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *setsOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	takeWide(&o.output)
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
@@ -81,14 +86,7 @@ func (o *setsOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.allNamespaces && o.namespace != "" {
 		return &usageError{errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")}
 	}
-	hub, _, namespace, err := o.connectHub()
-	if err != nil {
-		return err
-	}
-	if o.allNamespaces {
-		namespace = ""
-	}
-	list, err := setlist.Read(ctx, hub, namespace, o.selector)
+	list, err := o.read(ctx, stdin)
 	if list == nil {
 		return err
 	}
@@ -99,4 +97,27 @@ func (o *setsOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	return err
+}
+
+// read reads the sets of the hub, or of a snapshot.
+func (o *setsOptions) read(ctx context.Context, stdin io.Reader) (*setlist.List, error) {
+	if o.snapshot != "" {
+		taken, reader, err := o.snapshot.open(&o.hubFlags, stdin)
+		if err != nil {
+			return nil, err
+		}
+		namespace := taken.Header.Namespace
+		if o.namespace != "" || o.allNamespaces {
+			namespace = o.namespace
+		}
+		return setlist.ReadUnreviewed(ctx, reader, namespace, o.selector)
+	}
+	hub, _, namespace, err := o.connectHub()
+	if err != nil {
+		return nil, err
+	}
+	if o.allNamespaces {
+		namespace = ""
+	}
+	return setlist.Read(ctx, hub, namespace, o.selector)
 }

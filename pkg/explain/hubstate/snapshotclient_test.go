@@ -49,8 +49,8 @@ kind: PlacementDecision
 metadata: {namespace: team-a, name: web-decision-1}
 `
 
-// A snapshot is read as the hub was, with the rights of the user who took it.
-func TestSnapshotClient(t *testing.T) {
+// SN1: a snapshot is read as the hub was, with the rights of the user who took it.
+func TestSN1SnapshotClient(t *testing.T) {
 	decoded, err := snapshot.Decode([]byte(takenSnapshot))
 	if err != nil {
 		t.Fatal(err)

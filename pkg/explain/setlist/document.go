@@ -12,7 +12,10 @@ import (
 func (l List) Document(document.Options) document.Document {
 	var d document.Document
 	bindable, bound := 0, 0
-	table := document.Table{Columns: []string{"SET", "BOUND", "YOU MAY BIND IT"}}
+	table := document.Table{Columns: []string{"SET", "BOUND"}}
+	if !l.Unreviewed {
+		table.Columns = append(table.Columns, "YOU MAY BIND IT")
+	}
 	if l.Namespace == "" {
 		table.Columns = append(table.Columns, "NAMESPACES")
 	}
@@ -23,7 +26,10 @@ func (l List) Document(document.Options) document.Document {
 		if set.Bound {
 			bound++
 		}
-		cells := []string{set.Name, boundText(set), document.YesNo(set.MayBind)}
+		cells := []string{set.Name, boundText(set)}
+		if !l.Unreviewed {
+			cells = append(cells, document.YesNo(set.MayBind))
+		}
 		if l.Namespace == "" {
 			cells = append(cells, document.OrNone(document.Abbreviate(set.Namespaces)))
 		}
@@ -35,6 +41,9 @@ func (l List) Document(document.Options) document.Document {
 		where = "namespace " + l.Namespace
 	}
 	counts := fmt.Sprintf("%d sets bound, %d that you may bind", bound, bindable)
+	if l.Unreviewed {
+		counts = fmt.Sprintf("%d sets, %d bound", len(l.Sets), bound)
+	}
 	if l.Hidden != nil && *l.Hidden > 0 {
 		counts += fmt.Sprintf(", %d others", *l.Hidden)
 	}

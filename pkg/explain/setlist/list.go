@@ -10,6 +10,8 @@ type List struct {
 	Sets []Set `json:"sets"`
 	// Hidden is the number of other sets of the hub; absent when Unlisted is not empty.
 	Hidden *int `json:"hidden,omitempty"`
+	// Unreviewed reports that nobody was asked which sets the user may bind, as for a snapshot; Sets are then all of the hub.
+	Unreviewed bool `json:"unreviewed,omitempty"`
 	// Unlisted says why the sets of the hub could not be listed; Sets are then the bound ones.
 	Unlisted string `json:"unlisted,omitempty"`
 }

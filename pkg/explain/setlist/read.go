@@ -36,6 +36,19 @@ type Hub interface {
 // error about bindings that may not be listed comes with a list of what could be read; any other error comes with nil. Labels of sets that may not be
 // listed are not known, so that a selector selects none of them, which is an error too.
 func Read(ctx context.Context, hub Hub, namespace string, selector labels.Selector) (*List, error) {
+	return read(ctx, hub, namespace, selector, func(sets []Set) error { return review(ctx, hub, sets) })
+}
+
+// ReadUnreviewed lists all sets of a hub, with those that are bound to the namespace, or to any if it is empty, as Read does. It does not know
+// what its user may bind.
+func ReadUnreviewed(ctx context.Context, hub client.Reader, namespace string, selector labels.Selector) (*List, error) {
+	return read(ctx, hub, namespace, selector, nil)
+}
+
+// read lists the sets. Without a review it lists all of them.
+func read(
+	ctx context.Context, hub client.Reader, namespace string, selector labels.Selector, review func([]Set) error,
+) (*List, error) {
 	list := &List{Namespace: namespace, Sets: []Set{}}
 
 	known, notListed := hubstate.ClusterSets(ctx, hub)
@@ -57,11 +70,13 @@ func Read(ctx context.Context, hub Hub, namespace string, selector labels.Select
 		}
 	}
 
-	if err := review(ctx, hub, candidates); err != nil {
-		return nil, err
+	if list.Unreviewed = review == nil; !list.Unreviewed {
+		if err := review(candidates); err != nil {
+			return nil, err
+		}
 	}
 	for _, set := range candidates {
-		if set.MayBind || set.Bound {
+		if set.MayBind || set.Bound || list.Unreviewed {
 			list.Sets = append(list.Sets, set)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What no evaluation reads is not in a snapshot, wherever an object is.
-func TestRedact(t *testing.T) {
+// docs/spec/snapshot.md SN2: what no evaluation reads is not in a snapshot, wherever an object is.
+func TestSN2Redact(t *testing.T) {
 	const secret = "hunter2"
 	for name, text := range map[string]string{
 		"a Secret": `
@@ -79,7 +79,7 @@ spec:
 }
 
 // What evaluations read of an object stays as it is.
-func TestRedactKeepsTheRest(t *testing.T) {
+func TestSN2RedactKeepsTheRest(t *testing.T) {
 	const placement = `apiVersion: cluster.open-cluster-management.io/v1beta1
 kind: Placement
 metadata:

@@ -44,7 +44,7 @@ spec:
   expect: {satisfied: true}
 `
 
-// checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is read from the hub.
+// SN1, SN2, SN3: checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is read from the hub.
 func checkSnapshot(t *testing.T, h *suite.Hub) {
 	t.Helper()
 	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -108,6 +108,15 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 	})
 
 	t.Run("the pages show a snapshot", func(t *testing.T) { checkSnapshotPages(t, path) })
+
+	t.Run("the sets of a snapshot are listed", func(t *testing.T) {
+		p := suite.Run(t, "sets", "-f", path, "-A")
+		p.WantExit(t, 0)
+		p.WantStdout(t, "all namespaces: ", " sets, ", " bound\n", "SET ", "  prod ", "team-a")
+		if strings.Contains(p.Stdout.String(), "MAY BIND") {
+			t.Errorf("a snapshot says who may bind sets: %s", p.Stdout.String())
+		}
+	})
 
 	t.Run("a tenant's snapshot says what it lacks", func(t *testing.T) {
 		tenant := withRoles(t, h, "snapshot-tenant", "open-cluster-management:placement-hub:view")

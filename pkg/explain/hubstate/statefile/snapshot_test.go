@@ -27,8 +27,8 @@ metadata: {namespace: team-a, name: web}
 spec: {}
 `
 
-// The header of a snapshot is read, and what the snapshot lacks is an error only where a result needs it.
-func TestSnapshotHeader(t *testing.T) {
+// docs/spec/snapshot.md SN4: the header of a snapshot is read, and what the snapshot lacks is an error only where a result needs it.
+func TestSN4SnapshotHeader(t *testing.T) {
 	reader := newReader(t)
 	reader.Read("state.yaml", []byte(snapshotHeader+snapshotPlacement))
 	state, err := reader.State()
@@ -60,7 +60,8 @@ spec: {containers: [{name: web, image: web}]}
 	}
 }
 
-func TestSnapshotProblems(t *testing.T) {
+// SN4, SN5.
+func TestSN5SnapshotProblems(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"the clusters are not in it": {
 			strings.Replace(snapshotHeader, "unread:", "unread:\n- {apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster, reason: forbidden}", 1) +
