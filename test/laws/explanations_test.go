@@ -15,11 +15,12 @@ const explanations = "pkg/explain"
 
 // withSystems are the packages of explanations that may import those of systems, each with the reason.
 var withSystems = map[string]string{
-	"pkg/explain":                "a State has the objects of all systems in fields with types, and Reports, Differences and WhatIf their results",
-	"pkg/explain/hubstate":       "it reads the objects of all systems into the fields of a State",
-	"pkg/explain/counterfactual": "it explains clusters of Placements, of delivered objects and of workloads that are delivered",
-	"pkg/explain/tools":          "it has the list of what explain, diff and simulate do for each system",
-	"pkg/explain/answers":        "it limits what a question about delivered objects or Pods may show",
+	"pkg/explain":                        "a State has the objects of all systems in fields with types, and Reports, Differences and WhatIf their results",
+	"pkg/explain/hubstate":               "it reads the objects of all systems into the fields of a State",
+	"pkg/explain/counterfactual":         "it explains clusters of Placements, of delivered objects and of workloads that are delivered",
+	"pkg/explain/tools":                  "it has the list of what explain, diff and simulate do for each system",
+	"pkg/explain/placementtest/evaluate": "cases expect results of all systems",
+	"pkg/explain/answers":                "it limits what a question about delivered objects or Pods may show",
 }
 
 // askers are the directories that may import the explanation of a system, besides explanations.
@@ -58,15 +59,16 @@ func checkExplanations(g graph) []string {
 
 func TestExplanationCheckerFindsWrongArrows(t *testing.T) {
 	g := graph{
-		module + "pkg/explain":                {module + "pkg/federation/explain"},
-		module + "pkg/explain/hubstate":       {module + "pkg/federation/explain", module + "pkg/explain"},
-		module + "pkg/explain/counterfactual": {module + "pkg/federation/explain"},
-		module + "pkg/explain/tools":          {module + "pkg/federation/explain"},
-		module + "pkg/explain/answers":        {module + "pkg/explain"},
-		module + "pkg/explain/printers":       {module + "pkg/federation/explain"},
-		module + "pkg/federation/controller":  {module + "pkg/federation/explain", module + "pkg/federation"},
-		module + "pkg/federation/explain":     {module + "pkg/explain/document", module + "pkg/podscheduling/explain"},
-		module + "cmd/placement":              {module + "pkg/federation/explain"},
+		module + "pkg/explain":                        {module + "pkg/federation/explain"},
+		module + "pkg/explain/hubstate":               {module + "pkg/federation/explain", module + "pkg/explain"},
+		module + "pkg/explain/counterfactual":         {module + "pkg/federation/explain"},
+		module + "pkg/explain/tools":                  {module + "pkg/federation/explain"},
+		module + "pkg/explain/placementtest/evaluate": {module + "pkg/federation/explain"},
+		module + "pkg/explain/answers":                {module + "pkg/explain"},
+		module + "pkg/explain/printers":               {module + "pkg/federation/explain"},
+		module + "pkg/federation/controller":          {module + "pkg/federation/explain", module + "pkg/federation"},
+		module + "pkg/federation/explain":             {module + "pkg/explain/document", module + "pkg/podscheduling/explain"},
+		module + "cmd/placement":                      {module + "pkg/federation/explain"},
 	}
 	expectFindings(t, checkExplanations(g), []string{
 		"pkg/explain/answers: imports no explanation of a system, so that it needs no exception",
