@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,7 @@ func (o *snapshotOptions) check() error {
 // write writes a snapshot to standard output, or to a file, which it replaces as a whole.
 func (o *snapshotOptions) write(taken *snapshot.Snapshot, stdout io.Writer) (err error) {
 	if o.output == stdinName {
-		return taken.Write(stdout) //nolint:wrapcheck // It names the document.
+		return taken.Write(stdout)
 	}
 	file, err := os.CreateTemp(filepath.Dir(o.output), filepath.Base(o.output)+".*")
 	if err != nil {
@@ -128,18 +129,18 @@ func (o *snapshotOptions) write(taken *snapshot.Snapshot, stdout io.Writer) (err
 	if err := errors.Join(file.Chmod(snapshotMode), taken.Write(file), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), o.output) //nolint:wrapcheck // Wrapped above.
+	return os.Rename(file.Name(), o.output)
 }
 
 // describeSnapshot prints what a snapshot has, and what it lacks.
 func describeSnapshot(stderr io.Writer, taken *snapshot.Snapshot) error {
-	text := fmt.Sprintf("%d objects of %d kinds\n", len(taken.Objects), len(taken.Header.Kinds))
+	lines := []string{fmt.Sprintf("%d objects of %d kinds", len(taken.Objects), len(taken.Header.Kinds))}
 	for _, unread := range taken.Header.Unread {
 		if !unread.Absent {
-			text += "not read: " + unread.Reason + "\n"
+			lines = append(lines, "not read: "+unread.Reason)
 		}
 	}
-	if _, err := io.WriteString(stderr, text); err != nil {
+	if _, err := fmt.Fprintln(stderr, strings.Join(lines, "\n")); err != nil {
 		return fmt.Errorf("printing what the snapshot has: %w", err)
 	}
 	return nil

@@ -135,7 +135,8 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	}
 	read = slices.DeleteFunc(read, func(c *cases.Case) bool { return !run.MatchString(c.Metadata.Name) })
 	if len(read) == 0 {
-		return false, inFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression", o.run))
+		return false, inFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression",
+			o.run))
 	}
 	settings := o.settings()
 	settings.Configure(state)
@@ -214,7 +215,8 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 		return nil, nil, inFiles(err)
 	}
 	if len(reader.Cases) == 0 && o.record == "" {
-		return nil, nil, inFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated", cases.Kind))
+		return nil, nil, inFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated",
+			cases.Kind))
 	}
 	if len(o.hub) > 0 {
 		if err := readPaths("--hub", o.hub, stdin, world.Read); err != nil {

@@ -147,8 +147,8 @@ func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now
 	if bytes.Equal(content, recorded) {
 		return nil
 	}
-	const mode = 0o644 // as other files of a repository
-	if err := os.WriteFile(o.record, recorded, mode); err != nil {
+	const mode = 0o644                                             // as other files of a repository
+	if err := os.WriteFile(o.record, recorded, mode); err != nil { //nolint:gosec // The user names the file.
 		return fmt.Errorf("--record: %w", err)
 	}
 	return nil

@@ -46,7 +46,8 @@ func drawVariantState(t *rapid.T) *explain.State {
 		}
 		if rapid.Bool().Draw(t, "selects") {
 			p.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
-				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": fmt.Sprintf("r%d", rapid.IntRange(0, 2).Draw(t, "region"))}},
+				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": fmt.Sprintf("r%d", rapid.IntRange(0, 2).Draw(t,
+					"region"))}},
 			}}}
 		}
 		if rapid.Bool().Draw(t, "tolerates") {

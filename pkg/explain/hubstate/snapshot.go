@@ -33,8 +33,8 @@ type SnapshotOptions struct {
 	Now time.Time
 }
 
-// TakeSnapshot reads a snapshot. What its user may not read, and what the hub does not serve, is in the Header. The error is one of a request that failed
-// for another reason.
+// TakeSnapshot reads a snapshot. What its user may not read, and what the hub does not serve, is in the Header. The error is one of a request
+// that failed for another reason.
 func TakeSnapshot(ctx context.Context, hub client.Reader, options SnapshotOptions) (*snapshot.Snapshot, error) {
 	t := &taker{SnapshotOptions: options, hub: hub, federated: map[string]bool{}, taken: &snapshot.Snapshot{Header: snapshot.Header{
 		TypeMeta:      metav1.TypeMeta{APIVersion: snapshot.Kind.GroupVersion().String(), Kind: snapshot.Kind.Kind},
@@ -44,7 +44,8 @@ func TakeSnapshot(ctx context.Context, hub client.Reader, options SnapshotOption
 	state := &explain.State{}
 	state.Federated.Kinds = options.Delivered
 	// Namespaces and ManifestWorks come first, because they say whose objects are delivered.
-	kinds := slices.DeleteFunc(slices.Clone(state.Kinds()), func(kind *explain.Kind) bool { return kind.Reads|kind.Limited == 0 || kind.Version == "" })
+	kinds := slices.DeleteFunc(slices.Clone(state.Kinds()),
+		func(kind *explain.Kind) bool { return kind.Reads|kind.Limited == 0 || kind.Version == "" })
 	slices.SortStableFunc(kinds, func(a, b *explain.Kind) int { return cmp.Compare(order(a), order(b)) })
 	for _, kind := range kinds {
 		if err := t.take(ctx, kind); err != nil {
@@ -108,7 +109,8 @@ func (t *taker) take(ctx context.Context, kind *explain.Kind) error {
 	return nil
 }
 
-// within returns the namespaces in which a kind is listed; "" is the whole hub. The objects of kinds that are only delivered are listed where they are.
+// within returns the namespaces in which a kind is listed; "" is the whole hub. The objects of kinds that are only delivered are listed where
+// they are.
 func (t *taker) within(kind *explain.Kind) []string {
 	switch {
 	case kind.Reads&^kind.Limited == 0 && t.Namespace != "":

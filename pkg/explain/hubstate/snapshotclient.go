@@ -26,8 +26,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 )
 
-// SnapshotClient reads a snapshot as a client reads a hub. A kind that the user could not read is Forbidden, and so is every write. Objects of lists are
-// shared and must not be changed. It is safe for concurrent use.
+// SnapshotClient reads a snapshot as a client reads a hub. A kind that the user could not read is Forbidden, and so is every write. Objects of
+// lists are shared and must not be changed. It is safe for concurrent use.
 type SnapshotClient struct {
 	client.Client // refuses writes
 

@@ -63,7 +63,8 @@ func TestSN1SnapshotClient(t *testing.T) {
 		"[c1 c2]": nil, "[c1]": {client.MatchingLabels{"region": "eu"}}, "[c2]": {client.MatchingFields{metav1.ObjectNameField: "c2"}},
 	} {
 		for _, list := range []client.ObjectList{
-			&clusterv1.ManagedClusterList{}, untyped("ManagedClusterList"), &metav1.PartialObjectMetadataList{TypeMeta: untypedMeta("ManagedClusterList")},
+			&clusterv1.ManagedClusterList{}, untyped("ManagedClusterList"),
+			&metav1.PartialObjectMetadataList{TypeMeta: untypedMeta("ManagedClusterList")},
 		} {
 			if err := hub.List(t.Context(), list, options...); err != nil {
 				t.Fatal(err)
@@ -82,13 +83,14 @@ func TestSN1SnapshotClient(t *testing.T) {
 		err error
 		is  func(error) bool
 	}{
-		"a cluster that is not there":            {hub.Get(t.Context(), client.ObjectKey{Name: "c3"}, cluster), apierrors.IsNotFound},
-		"a kind that the user might not read":    {hub.List(t.Context(), &corev1.NodeList{}), apierrors.IsForbidden},
-		"a kind that the hub does not have":      {hub.List(t.Context(), &workv1.ManifestWorkList{}), meta.IsNoMatchError},
-		"a kind that is in no snapshot":          {hub.List(t.Context(), &corev1.EventList{}), apierrors.IsForbidden},
-		"the decisions of other namespaces":      {hub.List(t.Context(), &clusterv1beta1.PlacementDecisionList{}), apierrors.IsForbidden},
-		"a write":                                {hub.Delete(t.Context(), cluster), apierrors.IsForbidden},
-		"the decisions of the namespace":         {hub.List(t.Context(), &clusterv1beta1.PlacementDecisionList{}, client.InNamespace("team-a")), isNil},
+		"a cluster that is not there":         {hub.Get(t.Context(), client.ObjectKey{Name: "c3"}, cluster), apierrors.IsNotFound},
+		"a kind that the user might not read": {hub.List(t.Context(), &corev1.NodeList{}), apierrors.IsForbidden},
+		"a kind that the hub does not have":   {hub.List(t.Context(), &workv1.ManifestWorkList{}), meta.IsNoMatchError},
+		"a kind that is in no snapshot":       {hub.List(t.Context(), &corev1.EventList{}), apierrors.IsForbidden},
+		"the decisions of other namespaces":   {hub.List(t.Context(), &clusterv1beta1.PlacementDecisionList{}), apierrors.IsForbidden},
+		"a write":                             {hub.Delete(t.Context(), cluster), apierrors.IsForbidden},
+		"the decisions of the namespace": {hub.List(t.Context(), &clusterv1beta1.PlacementDecisionList{}, client.InNamespace("team-a")),
+			isNil},
 		"delivered objects that nobody asks for": {hub.List(t.Context(), &corev1.SecretList{}), isNil},
 	} {
 		if !tc.is(tc.err) {

@@ -49,7 +49,7 @@ func ReadUnreviewed(ctx context.Context, hub client.Reader, namespace string, se
 func read(
 	ctx context.Context, hub client.Reader, namespace string, selector labels.Selector, review func([]Set) error,
 ) (*List, error) {
-	list := &List{Namespace: namespace, Sets: []Set{}}
+	list := &List{Namespace: namespace}
 
 	known, notListed := hubstate.ClusterSets(ctx, hub)
 	if notListed != nil && !apierrors.IsForbidden(notListed) {
@@ -70,15 +70,12 @@ func read(
 		}
 	}
 
+	list.Sets = candidates
 	if list.Unreviewed = review == nil; !list.Unreviewed {
 		if err := review(candidates); err != nil {
 			return nil, err
 		}
-	}
-	for _, set := range candidates {
-		if set.MayBind || set.Bound || list.Unreviewed {
-			list.Sets = append(list.Sets, set)
-		}
+		list.Sets = slices.DeleteFunc(slices.Clone(candidates), func(set Set) bool { return !set.MayBind && !set.Bound })
 	}
 
 	if notListed == nil {

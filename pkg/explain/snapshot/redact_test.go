@@ -57,7 +57,10 @@ spec:
   workload:
     manifests:
     - {apiVersion: v1, kind: Secret, metadata: {name: s}, data: {password: hunter2}}
-    - {apiVersion: v1, kind: ConfigMap, metadata: {name: s, annotations: {kubectl.kubernetes.io/last-applied-configuration: hunter2}}, data: {p: hunter2}}
+    - apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: s, annotations: {kubectl.kubernetes.io/last-applied-configuration: hunter2}}
+      data: {p: hunter2}
     - {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: s}, data: {password: hunter2}}]}
 `,
 	} {

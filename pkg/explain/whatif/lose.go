@@ -35,8 +35,8 @@ func (l Lose) Apply(state *explain.State, now time.Time) (*explain.State, error)
 		if !clustersets.IsTaintable(cluster) {
 			return nil
 		}
-		taints := slices.DeleteFunc(cluster.Spec.Taints, clustersets.IsAvailabilityTaint)
-		cluster.Spec.Taints = append(taints, clusterv1.Taint{
+		cluster.Spec.Taints = slices.DeleteFunc(cluster.Spec.Taints, clustersets.IsAvailabilityTaint)
+		cluster.Spec.Taints = append(cluster.Spec.Taints, clusterv1.Taint{
 			Key: clusterv1.ManagedClusterTaintUnreachable, Effect: clusterv1.TaintEffectNoSelect, TimeAdded: since,
 		})
 		return nil

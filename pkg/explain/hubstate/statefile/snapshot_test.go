@@ -64,7 +64,8 @@ spec: {containers: [{name: web, image: web}]}
 func TestSN5SnapshotProblems(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"the clusters are not in it": {
-			strings.Replace(snapshotHeader, "unread:", "unread:\n- {apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster, reason: forbidden}", 1) +
+			strings.Replace(snapshotHeader, "unread:",
+				"unread:\n- {apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster, reason: forbidden}", 1) +
 				snapshotPlacement,
 			"ManagedClusters decide about Placements, and the user who took the snapshot might not read them all",
 		},

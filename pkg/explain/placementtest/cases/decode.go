@@ -164,7 +164,7 @@ func (r *Reader) decode(file string, from part) *Case {
 	v.check(read.node, r.schema, "")
 	if len(v.problems) == 0 {
 		if err := read.convert(); err != nil {
-			v.reject(read.node, "", "%v", err)
+			v.rejectf(read.node, "", "%v", err)
 		}
 	}
 	if len(v.problems) == 0 {
@@ -202,11 +202,11 @@ func (r *Reader) checkName(v *validator, read *Case) {
 	name := read.Metadata.Name
 	at := read.find("metadata.name")
 	if name == "" {
-		v.reject(at, "metadata.name", "is empty; name the case")
+		v.rejectf(at, "metadata.name", "is empty; name the case")
 		return
 	}
 	if other, again := r.names[name]; again {
-		v.reject(at, "metadata.name", "%s is the name of the case at %s already; choose another name", name, other.Place())
+		v.rejectf(at, "metadata.name", "%s is the name of the case at %s already; choose another name", name, other.Place())
 		return
 	}
 	r.names[name] = read

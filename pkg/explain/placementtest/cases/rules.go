@@ -17,7 +17,7 @@ import (
 
 // checkRules checks what the schema does not say.
 func (c *Case) checkRules(v *validator) {
-	reject := func(path, format string, arguments ...any) { v.reject(c.find(path), path, format, arguments...) }
+	reject := func(path, format string, arguments ...any) { v.rejectf(c.find(path), path, format, arguments...) }
 	c.checkObjects(reject)
 	if c.Spec.When != nil {
 		c.checkWhen(reject)
@@ -47,8 +47,8 @@ func checkOne(reject rejection, path string, of any, without ...string) bool {
 	switch len(names) {
 	case 0:
 		all := make([]string, 0, reflect.TypeOf(of).NumField())
-		for i := range reflect.TypeOf(of).NumField() {
-			if name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ","); !slices.Contains(without, name) {
+		for field := range reflect.TypeOf(of).Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !slices.Contains(without, name) {
 				all = append(all, name)
 			}
 		}
@@ -75,7 +75,8 @@ func (c *Case) checkObjects(reject rejection) {
 		if objects.Placement == "" {
 			reject(path+".apiGroup", "is the group of placement, which has no value; leave it out")
 		} else if !slices.Contains(groups, objects.APIGroup) {
-			reject(path+".apiGroup", "is %q, and has to be one of %s%s", objects.APIGroup, strings.Join(groups, ", "), didYouMean(objects.APIGroup, groups))
+			reject(path+".apiGroup", "is %q, and has to be one of %s%s", objects.APIGroup, strings.Join(groups, ", "), didYouMean(objects.APIGroup,
+				groups))
 		}
 	}
 	for name, text := range map[string]string{"placement": objects.Placement, "clusterRequest": objects.ClusterRequest} {
@@ -212,6 +213,11 @@ func (c *Case) checkExpect(reject rejection) {
 	if expect.Moves != nil && c.Spec.When == nil {
 		reject(path+".moves", "counts what spec.when changes, which has no value; leave it out, or add spec.when")
 	}
+	checkExpectations(reject, path, expect)
+}
+
+// checkExpectations rejects expectations that expect nothing, or that nothing can meet.
+func checkExpectations(reject rejection, path string, expect *Expect) {
 	checkClusters(reject, path+".selected", expect.Selected)
 	checkClusters(reject, path+".notSelected", expect.NotSelected)
 	checkClusters(reject, path+".nodes", expect.Nodes)

@@ -47,8 +47,8 @@ func schemaOf(of reflect.Type) *Schema {
 		return schemaOf(of.Elem())
 	case reflect.Struct:
 		object := &Schema{Type: typeObject, Properties: map[string]*Schema{}, Additional: false}
-		for i := range of.NumField() {
-			object.addField(of.Field(i))
+		for field := range of.Fields() {
+			object.addField(field)
 		}
 		return object
 	case reflect.Map:

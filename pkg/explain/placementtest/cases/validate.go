@@ -21,7 +21,7 @@ type validator struct {
 	problems []Problem
 }
 
-func (v *validator) reject(node *yamlv3.Node, path, format string, arguments ...any) {
+func (v *validator) rejectf(node *yamlv3.Node, path, format string, arguments ...any) {
 	v.problems = append(v.problems, v.at(node, path, fmt.Sprintf(format, arguments...)))
 }
 
@@ -29,7 +29,7 @@ func (v *validator) reject(node *yamlv3.Node, path, format string, arguments ...
 func (v *validator) check(node *yamlv3.Node, schema *Schema, path string) {
 	node = resolve(node)
 	if found := typeOf(node); found != schema.Type {
-		v.reject(node, path, "is %s, and has to be %s", described(found, node), article(schema.Type))
+		v.rejectf(node, path, "is %s, and has to be %s", described(found, node), article(schema.Type))
 		return
 	}
 	switch schema.Type {
@@ -43,13 +43,13 @@ func (v *validator) check(node *yamlv3.Node, schema *Schema, path string) {
 		number, err := strconv.ParseInt(node.Value, 0, 64)
 		switch {
 		case err != nil:
-			v.reject(node, path, "%s is no whole number that fits in 64 bits", node.Value)
+			v.rejectf(node, path, "%s is no whole number that fits in 64 bits", node.Value)
 		case schema.Minimum != nil && number < int64(*schema.Minimum):
-			v.reject(node, path, "is %d, and has to be at least %d", number, *schema.Minimum)
+			v.rejectf(node, path, "is %d, and has to be at least %d", number, *schema.Minimum)
 		}
 	case typeString:
 		if len(schema.Enum) > 0 && !slices.Contains(schema.Enum, node.Value) {
-			v.reject(node, path, "is %q, and has to be one of %s%s", node.Value, strings.Join(schema.Enum, ", "), didYouMean(node.Value, schema.Enum))
+			v.rejectf(node, path, "is %q, and has to be one of %s%s", node.Value, strings.Join(schema.Enum, ", "), didYouMean(node.Value, schema.Enum))
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (v *validator) checkObject(node *yamlv3.Node, schema *Schema, path string, 
 		}
 		below := child(path, key.Value)
 		if line, again := known[key.Value]; again {
-			v.reject(key, below, "was given on line %d already; keep one of the two", line)
+			v.rejectf(key, below, "was given on line %d already; keep one of the two", line)
 			continue
 		}
 		known[key.Value] = v.at(key, "", "").Line
@@ -73,7 +73,7 @@ func (v *validator) checkObject(node *yamlv3.Node, schema *Schema, path string, 
 			v.check(value, property, below)
 		case schema.Additional == false:
 			names := slices.Sorted(maps.Keys(schema.Properties))
-			v.reject(key, below, "there is no such field%s", suggestion(key.Value, names))
+			v.rejectf(key, below, "there is no such field%s", suggestion(key.Value, names))
 		default:
 			if values, is := schema.Additional.(*Schema); is {
 				v.check(value, values, below)
@@ -82,7 +82,7 @@ func (v *validator) checkObject(node *yamlv3.Node, schema *Schema, path string, 
 	}
 	for _, name := range schema.Required {
 		if _, has := known[name]; !has && !merges(node) {
-			v.reject(node, child(path, name), "is missing; add it")
+			v.rejectf(node, child(path, name), "is missing; add it")
 		}
 	}
 }

@@ -93,12 +93,13 @@ func (r *run) change(c *cases.Case) (*explain.State, string, error) {
 		field := fmt.Sprintf("spec.when.changed[%d]", i)
 		written := &c.Spec.When.Changed[i]
 		var err error
-		if parsed != nil {
+		switch {
+		case parsed != nil:
 			state, err = whatif.Apply(state, r.Now, parsed)
 			texts = append(texts, parsed.String())
-		} else if r.Files == nil {
+		case r.Files == nil:
 			err = errors.New("there are no files here; write the changes into the case")
-		} else {
+		default:
 			state, err = r.Files(state, c, written, r.Now)
 			texts = append(texts, strings.TrimSpace("apply "+written.Apply+written.Delete))
 		}
@@ -115,14 +116,8 @@ func (r *run) evaluateFailures(group []*test, when *cases.When) {
 	if failure == nil {
 		failure, field = when.Deleted, "spec.when.deleted"
 	}
-	var names []string
-	for _, cluster := range r.variants.Snapshot().Clusters() {
-		names = append(names, cluster.Name)
-	}
-	slices.Sort(names)
-	combined, err := combinationsOf(failure, names, r.variants.Snapshot())
-	err = errors.Join(r.known.checkFailure(when), err)
-	if err != nil {
+	combined, err := combinationsOf(failure, clusterNames(r.variants.Snapshot()), r.variants.Snapshot())
+	if err = errors.Join(r.known.checkFailure(when), err); err != nil {
 		for _, t := range group {
 			t.fail(fmt.Errorf("%s: %w", field, err))
 		}
@@ -169,6 +164,17 @@ func (r *run) evaluateFailures(group []*test, when *cases.When) {
 	}
 }
 
+// clusterNames returns the sorted names of all clusters.
+func clusterNames(snapshot *inventory.Snapshot) []string {
+	clusters := snapshot.Clusters()
+	names := make([]string, 0, len(clusters))
+	for _, cluster := range clusters {
+		names = append(names, cluster.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // evaluateFailure evaluates cases in a world in which clusters fail. A Placement on which they have no effect is checked once.
 func (r *run) evaluateFailure(group []*test, after *explain.State, when string) {
 	evaluated := map[inventory.Key]bool{}
@@ -194,20 +200,24 @@ func (r *run) evaluateFailure(group []*test, after *explain.State, when string) 
 		}
 	})
 	for _, t := range group {
-		if len(t.resting) == len(t.keys) {
-			continue
-		}
-		for _, key := range t.keys {
-			if evaluated[key] || t.resting[key] {
-				continue
-			}
-			t.resting[key] = true
-			if evaluation, known := r.variants.Base(key); known {
-				r.check(t, key, when, after, newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()}))
-			}
+		if len(t.resting) < len(t.keys) {
+			r.checkResting(t, evaluated, when, after)
 		}
 	}
 	r.evaluateSystems(group, when, after)
+}
+
+// checkResting checks the Placements of a case on which failures had no effect yet, and which were not checked before.
+func (r *run) checkResting(t *test, evaluated map[inventory.Key]bool, when string, after *explain.State) {
+	for _, key := range t.keys {
+		if evaluated[key] || t.resting[key] {
+			continue
+		}
+		t.resting[key] = true
+		if evaluation, known := r.variants.Base(key); known {
+			r.check(t, key, when, after, newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()}))
+		}
+	}
 }
 
 // readsAll reports whether a case expects something of clusters that decide nothing.

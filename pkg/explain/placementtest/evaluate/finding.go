@@ -26,7 +26,7 @@ func found(field, format string, arguments ...any) *finding {
 
 // group is a set of names that a case says something about.
 type group struct {
-	// is is such as "is selected", and isNot such as "is not selected".
+	// The texts of a name in the group, such as "is selected", and of one that is not in it, such as "is not selected".
 	is, isNot string
 	// names are sorted.
 	names  []string

@@ -4,6 +4,7 @@ package evaluate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -239,7 +240,7 @@ func (r *run) ready(group []*test, known *vocabulary, exists func(inventory.Key)
 // checkObjects returns an error if a case evaluates nothing. It leaves out selected Placements that the hub does not schedule.
 func (r *run) checkObjects(t *test, exists func(inventory.Key) bool) error {
 	if t.Spec.Objects.Placements != nil && len(t.keys) == 0 {
-		return fmt.Errorf("spec.objects.placements: there is no such Placement, so that nothing is evaluated; correct labels or namespace")
+		return errors.New("spec.objects.placements: there is no such Placement, so that nothing is evaluated; correct labels or namespace")
 	}
 	skipped := ""
 	for _, key := range slices.Clone(t.keys) {
@@ -286,8 +287,9 @@ func (r *run) check(t *test, key inventory.Key, when string, state *explain.Stat
 		return
 	}
 	r.note(t, describe(key), when, o.check(&t.Spec.Expect), func(cluster string) []string {
-		var texts []string
-		for _, found := range counterfactual.Search(state, key, cluster, r.Now) {
+		searched := counterfactual.Search(state, key, cluster, r.Now)
+		texts := make([]string, 0, len(searched))
+		for _, found := range searched {
 			texts = append(texts, found.Text)
 		}
 		return texts

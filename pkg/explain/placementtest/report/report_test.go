@@ -29,7 +29,8 @@ var results = evaluate.Results{
 			Situations: &evaluate.Situations{Tried: 100, Of: 1999000, Seed: ptr.To[uint64](7)},
 		},
 		{
-			Name: "fails_here", Description: "Gold survives.\nAlways.", File: "cases.yaml", Line: 11, Status: evaluate.Failed, Objects: 1, Failures: 3,
+			Name: "fails_here", Description: "Gold survives.\nAlways.", File: "cases.yaml", Line: 11, Status: evaluate.Failed, Objects: 1,
+			Failures: 3,
 			Failure: &evaluate.Failure{
 				Object: "Placement a/web", When: "lose c7", Field: "spec.expect.selected.allOf", Line: 19,
 				Message: "eu1 is not selected: <taint> & \"``` \x01", Counterfactuals: []string{"would be selected if label region were eu"},
