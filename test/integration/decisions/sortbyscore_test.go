@@ -55,6 +55,7 @@ var _ = Describe("Decisions sorted by score", func() {
 
 		By("giving a newcomer a place with its score, and moving nobody else")
 		f.Score(ctx, "c105", 70, nil)
+		f.AwaitIdle(ctx) // The hub watches scores and clusters apart from each other: it sees the score first.
 		f.Cluster(ctx, "set", "c105")
 		expectPages(ctx, f, "c104=60 c103=50 c001 … c098", "c105=70 c099 … c102")
 		Expect(f.ScoresUpdated(ctx, Default, "p")).To(Equal(first))
