@@ -139,10 +139,7 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 				switch told.code {
 				case http.StatusTooManyRequests, http.StatusServiceUnavailable: // The next round is another try.
 				default:
-					if last == nil { // Who may not see the page has seen nothing of it, and may try again at once.
-						slowclients.Delay(ctx)
-					}
-					return errors.Join(err, into.end(told))
+					return errors.Join(err, into.refuse(ctx, told, last == nil))
 				}
 			} else if err := into.sendChanged(ctx, parts); err != nil {
 				return err
@@ -320,6 +317,14 @@ func (s *stream) sendChanged(ctx context.Context, parts []renderedPart) error {
 		s.hashes[part.ID] = part.Hash
 	}
 	return nil
+}
+
+// refuse ends the stream of a page. Who has seen nothing of it may not see it, and would try again at once.
+func (s *stream) refuse(ctx context.Context, told *problem, unseen bool) error {
+	if unseen {
+		slowclients.Delay(ctx)
+	}
+	return s.end(told)
 }
 
 // end sends the reason why the stream ends.

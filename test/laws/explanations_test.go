@@ -15,7 +15,7 @@ const explanations = "pkg/explain"
 
 // withSystems are the packages of explanations that may import those of systems, each with the reason.
 var withSystems = map[string]string{
-	"pkg/explain":                        "a State has the objects of all systems in fields with types, and Reports, Differences and WhatIf their results",
+	"pkg/explain":                        "a State has the objects of all systems in typed fields, and Reports, Differences and WhatIf their results",
 	"pkg/explain/hubstate":               "it reads the objects of all systems into the fields of a State",
 	"pkg/explain/counterfactual":         "it explains clusters of Placements, of delivered objects and of workloads that are delivered",
 	"pkg/explain/tools":                  "it has the list of what explain, diff and simulate do for each system",

@@ -44,7 +44,8 @@ spec:
   expect: {satisfied: true}
 `
 
-// SN1, SN2, SN3: checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is read from the hub.
+// SN1, SN2, SN3: checkSnapshot takes snapshots of a hub as an administrator and as a tenant, and compares what is read from them with what is
+// read from the hub.
 func checkSnapshot(t *testing.T, h *suite.Hub) {
 	t.Helper()
 	suite.Must(t, h.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -55,7 +56,7 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 		StringData: map[string]string{"password": "hunter2"},
 	}))
 	path := filepath.Join(t.TempDir(), "state.yaml")
-	suite.Must(t, os.WriteFile(path, []byte("old"), 0o644)) //nolint:gosec // The command replaces it.
+	suite.Must(t, os.WriteFile(path, []byte("old"), 0o644))
 	p := suite.Run(t, "snapshot", "--kubeconfig", h.AdminKubeconfig, "-A", "-o", path)
 	p.WantExit(t, 0)
 	info, err := os.Stat(path)
@@ -65,7 +66,8 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 	}
 	content, err := os.ReadFile(path)
 	suite.Must(t, err)
-	if text := string(content); strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyMg") || !strings.Contains(text, "name: password") {
+	if text := string(content); strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyMg") || !strings.Contains(text,
+		"name: password") {
 		t.Error("the snapshot has the data of a Secret, or lacks the Secret")
 	}
 
@@ -91,7 +93,8 @@ func checkSnapshot(t *testing.T, h *suite.Hub) {
 		file := suite.Run(t, "diff", "--hub", path, "-f", changed, "-o", "name")
 		live := suite.Run(t, "diff", "--kubeconfig", h.AdminKubeconfig, "-f", changed, "-o", "name")
 		if file.ExitCode(t) != live.ExitCode(t) || file.Stdout.String() != live.Stdout.String() || file.Stdout.String() == "" {
-			t.Errorf("diff of the hub\n%s%s\nof the snapshot\n%s%s", live.Stdout.String(), live.Stderr.String(), file.Stdout.String(), file.Stderr.String())
+			t.Errorf("diff of the hub\n%s%s\nof the snapshot\n%s%s", live.Stdout.String(), live.Stderr.String(), file.Stdout.String(),
+				file.Stderr.String())
 		}
 	})
 
@@ -168,7 +171,8 @@ func checkSnapshotPages(t *testing.T, path string) {
 	suite.Must(t, err)
 	for page, want := range map[string]string{
 		"/": "team-a", "/placements": "standby", "/placements/team-a/standby": "ap1", "/placements/team-a/standby/fleet": "<svg", "/clusters": "eu2",
-		"/clusters/eu2": "eu2", "/fleet": "<svg", "/objects": "Delivered objects", "/workloads": "Workloads", "/requests": "Cluster requests", "/search?q=standby": "standby",
+		"/clusters/eu2": "eu2", "/fleet": "<svg", "/objects": "Delivered objects",
+		"/workloads": "Workloads", "/requests": "Cluster requests", "/search?q=standby": "standby",
 	} {
 		at.Path, at.RawQuery, _ = strings.Cut(page, "?")
 		code, text := visit(t, by, at.String(), "")

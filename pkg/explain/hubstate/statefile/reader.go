@@ -81,7 +81,9 @@ func (r *Reader) Read(file string, content []byte) {
 	for _, document := range splitDocuments(file, content) {
 		value, problems := document.parse()
 		r.problems = append(r.problems, problems...)
-		if value != nil {
+		if header, is := headerIn(value); is {
+			r.readHeader(position{document: document}, header)
+		} else if value != nil {
 			r.readValue(position{document: document}, value)
 		}
 	}
@@ -122,8 +124,6 @@ func (r *Reader) readValue(at position, value any) {
 	of := r.state.KindOf(gvk)
 	_, hasItems := object["items"]
 	switch {
-	case gvk == snapshot.Kind:
-		r.readHeader(at, object)
 	case of != nil && of.Concerns == 0:
 		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:

@@ -15,6 +15,12 @@ import (
 // Snapshot returns the header of the snapshot that was read; nil if there was none.
 func (r *Reader) Snapshot() *snapshot.Header { return r.taken }
 
+// headerIn returns the fields of a document that is the first one of a snapshot.
+func headerIn(value any) (map[string]any, bool) {
+	object, is := value.(map[string]any)
+	return object, is && object["kind"] == snapshot.Kind.Kind && object["apiVersion"] == snapshot.Kind.GroupVersion().String()
+}
+
 // readHeader reads the first document of a snapshot.
 func (r *Reader) readHeader(at position, object map[string]any) {
 	const of = "PlacementSnapshot"

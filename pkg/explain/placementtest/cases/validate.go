@@ -49,7 +49,8 @@ func (v *validator) check(node *yamlv3.Node, schema *Schema, path string) {
 		}
 	case typeString:
 		if len(schema.Enum) > 0 && !slices.Contains(schema.Enum, node.Value) {
-			v.rejectf(node, path, "is %q, and has to be one of %s%s", node.Value, strings.Join(schema.Enum, ", "), didYouMean(node.Value, schema.Enum))
+			v.rejectf(node, path, "is %q, and has to be one of %s%s", node.Value, strings.Join(schema.Enum, ", "),
+				didYouMean(node.Value, schema.Enum))
 		}
 	}
 }
