@@ -45,7 +45,8 @@ var tenantPages = []struct {
 func wantEdges(t *testing.T, p *page.Page) {
 	t.Helper()
 	for _, loose := range page.Eval[[]string](p, `[...document.querySelectorAll(".way ul > li")].flatMap(li => {
-		const node = li.querySelector(":scope > .node").getBoundingClientRect(), parent = li.parentElement.previousElementSibling.getBoundingClientRect();
+		const node = li.querySelector(":scope > .node").getBoundingClientRect(),
+			parent = li.parentElement.previousElementSibling.getBoundingClientRect();
 		const box = li.getBoundingClientRect(), style = getComputedStyle(li, "::before"), to = getComputedStyle(li.parentElement, "::before");
 		const across = box.left + parseFloat(style.width) >= node.left - 1 && parseFloat(style.borderTopWidth) >= 1;
 		const starts = to.display === "none" ? box.left > parent.left && box.left < parent.right : box.left - parseFloat(to.width) <= parent.right + 1;
