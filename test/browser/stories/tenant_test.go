@@ -49,7 +49,8 @@ func wantEdges(t *testing.T, p *page.Page) {
 			parent = li.parentElement.previousElementSibling.getBoundingClientRect();
 		const box = li.getBoundingClientRect(), style = getComputedStyle(li, "::before"), to = getComputedStyle(li.parentElement, "::before");
 		const across = box.left + parseFloat(style.width) >= node.left - 1 && parseFloat(style.borderTopWidth) >= 1;
-		const starts = to.display === "none" ? box.left > parent.left && box.left < parent.right : box.left - parseFloat(to.width) <= parent.right + 1;
+		const starts = to.display === "none"
+			? box.left > parent.left && box.left < parent.right : box.left - parseFloat(to.width) <= parent.right + 1;
 		return across && starts ? [] : [li.innerText];
 	})`) {
 		t.Errorf("%s: the node has no edge from the one before it: %s", p.URL(), loose)
