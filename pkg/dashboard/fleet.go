@@ -308,7 +308,7 @@ func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class, ab
 	f.Total = picture.Total(f.Groups)
 }
 
-// told is the JSON of the picture.
+// told returns the picture as values that are encoded as JSON.
 func (f *fleetPicture) told() map[string]any {
 	type class struct {
 		Name  string `json:"name"`

@@ -326,7 +326,7 @@ func (u *unread) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// docs/spec/trust.md T22: a question counts until its answer is written. An answer that nobody reads keeps no turn, so other tenants do not wait.
+// docs/spec/trust.md T22: a question counts until its answer is written. Other tenants do not wait while a user does not read an answer.
 func TestT22AnswersCountUntilTheyAreRead(t *testing.T) {
 	r, e := &reviewer{}, &explainer{}
 	h := New(r, r, e)

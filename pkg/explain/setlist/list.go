@@ -10,7 +10,7 @@ type List struct {
 	Sets []Set `json:"sets"`
 	// Hidden is the number of other sets of the hub; absent when Unlisted is not empty.
 	Hidden *int `json:"hidden,omitempty"`
-	// Unreviewed reports that nobody was asked which sets the user may bind, as for a snapshot; Sets are then all of the hub.
+	// Unreviewed reports that the list is of a snapshot, which does not have the rights of users. Sets are then all sets.
 	Unreviewed bool `json:"unreviewed,omitempty"`
 	// Unlisted says why the sets of the hub could not be listed; Sets are then the bound ones.
 	Unlisted string `json:"unlisted,omitempty"`

@@ -16,11 +16,16 @@ var programs = []string{"env", "envFrom", "args", "command"}
 // containerLists are the fields with containers.
 var containerLists = []string{"containers", "initContainers", "ephemeralContainers"}
 
+// copies are the annotations in which tools keep a copy of an object: kubectl, kapp, Rancher, Banzai Cloud's operators.
+var copies = []string{
+	corev1.LastAppliedConfigAnnotation, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied", "banzaicloud.com/last-applied",
+}
+
 // Redact removes from an object what no evaluation reads: the contents of Secrets and ConfigMaps, and what containers are started with.
 func Redact(object *unstructured.Unstructured) { redact(object.Object) }
 
 // redact removes the contents of Secrets and ConfigMaps, and what containers are started with, from a value and from all objects inside of it.
-// An object whose contents are removed loses the annotation in which kubectl keeps a copy of it.
+// An object whose contents are removed loses the annotations in which tools keep a copy of it.
 func redact(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -30,7 +35,9 @@ func redact(value any) {
 		}
 		if metadata, is := value["metadata"].(map[string]any); is {
 			if annotations, is := metadata["annotations"].(map[string]any); is && (hidden || isTemplated(value)) {
-				delete(annotations, corev1.LastAppliedConfigAnnotation)
+				for _, name := range copies {
+					delete(annotations, name)
+				}
 			}
 		}
 		for _, inner := range value {

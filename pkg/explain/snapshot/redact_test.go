@@ -16,7 +16,14 @@ func TestSN2Redact(t *testing.T) {
 		"a Secret": `
 apiVersion: v1
 kind: Secret
-metadata: {name: s, annotations: {kubectl.kubernetes.io/last-applied-configuration: "hunter2", kept: "yes"}}
+metadata:
+  name: s
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: hunter2
+    kapp.k14s.io/original: hunter2
+    objectset.rio.cattle.io/applied: hunter2
+    banzaicloud.com/last-applied: hunter2
+    kept: "yes"
 data: {password: hunter2}
 stringData: {password: hunter2}
 `,

@@ -215,7 +215,7 @@ func (r *Reader) checkName(v *validator, read *Case) {
 // Place is "cases.yaml:12".
 func (c *Case) Place() string { return c.File + ":" + strconv.Itoa(c.Line) }
 
-// Changes returns the changes of spec.when.changed that are no files, in their order; nil stands for one that is a file.
+// Changes returns an element for each entry of spec.when.changed. An entry that names files has nil.
 func (c *Case) Changes() []whatif.Change { return c.changes }
 
 func (c *Case) problem(node *yamlv3.Node, path, message string) Problem {
