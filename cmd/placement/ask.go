@@ -63,22 +63,23 @@ func (f *askFlags) address(ctx context.Context, hub client.Reader) (endpoint.Add
 
 // ask asks the hub to explain objects of a namespace; none lists the unsatisfied Placements. The error is an *endpoint.AnswerError if the hub
 // has answered with it.
-func (o *explainOptions) ask(ctx context.Context, from *source, namespace string, objects []endpoint.Object) (string, error) {
+func (o *explainOptions) ask(ctx context.Context, from *source, namespace string, objects []endpoint.Object) (endpoint.Answer, error) {
 	switch {
 	case o.now != "":
-		return "", errors.New("the hub explains the present, so it was not asked because of --now")
+		return endpoint.Answer{}, errors.New("the hub explains the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return endpoint.Answer{}, errSelectorUnread
 	case namespace == "":
-		return "", errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
+		return endpoint.Answer{}, errors.New("the hub explains the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
 	}
-	answer, err := o.send(ctx, from.hub, from.config, endpoint.Question{
+	return o.send(ctx, from.hub, from.config, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
 		AllClusters: o.allClusters, Width: min(o.width, maxAskedWidth),
 	})
-	return answer.Output, err
 }
 
 // askPlacements asks the hub to explain Placements, of each namespace in a request of its own.
-func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys []inventory.Key) (string, error) {
+func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys []inventory.Key) (endpoint.Answer, error) {
 	var (
 		namespaces []string
 		objects    = map[string][]endpoint.Object{}
@@ -94,13 +95,13 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *source, keys [
 		errs  []error
 	)
 	for _, namespace := range namespaces {
-		text, err := o.ask(ctx, from, namespace, objects[namespace])
+		answer, err := o.ask(ctx, from, namespace, objects[namespace])
 		if !endpoint.Answered(err) {
-			return "", err
+			return endpoint.Answer{}, err
 		}
-		texts, errs = append(texts, text), append(errs, err)
+		texts, errs = append(texts, answer.Output), append(errs, err)
 	}
-	return strings.Join(texts, o.between()), errors.Join(errs...)
+	return endpoint.Answer{Output: strings.Join(texts, o.between())}, errors.Join(errs...)
 }
 
 // controllers returns the controllers that the hub says it runs; nil if it says nothing.
@@ -132,12 +133,22 @@ func objectOf(key inventory.Key) endpoint.Object {
 	return endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name}
 }
 
-// writeAnswer writes the output of an answer. The error is about the question, or says which rights the user lacks if the hub has not answered.
-func writeAnswer(stdout io.Writer, output string, refused, asked error) error {
-	if !endpoint.Answered(asked) {
-		return endpoint.Unanswered(refused, asked)
+// askUnread asks the hub for a user whose rights do not suffice, about which refused is. The answer is nil if the hub has not answered: the error
+// says then which rights the user lacks, and why the hub has not answered. Any other refused error stays as it is.
+func askUnread(refused error, ask func() (endpoint.Answer, error)) (*endpoint.Answer, error) {
+	if !apierrors.IsForbidden(refused) {
+		return nil, refused
 	}
-	if _, err := io.WriteString(stdout, output); err != nil {
+	answer, err := ask()
+	if endpoint.Answered(err) {
+		return &answer, err
+	}
+	return nil, endpoint.Unanswered(refused, err)
+}
+
+// writeAnswer writes the output of an answer of the hub, and returns the error that came with it.
+func writeAnswer(stdout io.Writer, answer *endpoint.Answer, asked error) error {
+	if _, err := io.WriteString(stdout, answer.Output); err != nil {
 		return fmt.Errorf("printing the answer: %w", err)
 	}
 	return asked

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -203,7 +205,14 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	}
 	hub, unread, err := o.readState(ctx, config, changes, given, stdin)
 	if err != nil {
-		return o.askUnread(ctx, config, given, err, stdout)
+		if config == nil {
+			return false, err
+		}
+		answer, err := askUnread(err, func() (endpoint.Answer, error) { return o.ask(ctx, config, given) })
+		if answer == nil {
+			return false, err
+		}
+		return answer.Differs, writeAnswer(stdout, answer, err)
 	}
 	differences, err := o.compared.Compare(hub, given, changes, o.timeOf(now, o.now))
 	if err := errors.Join(err, o.note(changes.ReviewNotes())); err != nil {
@@ -295,4 +304,32 @@ func (o *diffOptions) readState(
 		return nil, nil, err
 	}
 	return state, unread, o.compared.Ask(ctx, hub, changes)
+}
+
+// ask sends the files to the hub. The error is an *endpoint.AnswerError if the hub has answered with it.
+func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *explain.State) (endpoint.Answer, error) {
+	switch {
+	case o.now != "":
+		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return endpoint.Answer{}, errSelectorUnread
+	}
+	namespace, objects, err := tools.ObjectsToCompare(given, o.delivered)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	hub, err := connect(config)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	question := endpoint.Question{
+		Command: endpoint.CommandDiff, Namespace: namespace, Objects: objects, Output: o.output, ShowKept: o.showKept,
+		Manifests: string(bytes.Join(o.manifests, []byte("\n---\n"))),
+	}
+	chosen := o.chosen()
+	question.Write, question.FieldManager, question.ForceConflicts = string(chosen.Method), chosen.FieldManager, chosen.Force
+	if err := tools.AddListable(ctx, hub, given, o.delivered, &question); err != nil {
+		return endpoint.Answer{}, err
+	}
+	return o.send(ctx, hub, config, question)
 }

@@ -291,15 +291,15 @@ func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []t
 	return from.explain(ctx, o, targets, now)
 }
 
-// explainOutput is a result, or the text of the hub.
+// explainOutput is a result, or the answer of the hub.
 type explainOutput struct {
-	byHub  *string
+	byHub  *endpoint.Answer
 	result document.Source
 }
 
 func (e *explainOutput) write(out io.Writer, o *explainOptions) error {
 	if e.byHub != nil {
-		return writeAnswer(out, *e.byHub, nil, nil)
+		return writeAnswer(out, e.byHub, nil)
 	}
 	return o.print(out, e.result)
 }

@@ -8,8 +8,6 @@ import (
 	"io"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -32,23 +30,19 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 	if o.watch {
 		return o.printObjectChanges(ctx, source, names, stdout)
 	}
-	state, unread := source.delivery(ctx, o, source.namespace)
+	state, unread := source.Delivery(ctx, source.namespace)
 	if state == nil {
 		return unread
 	}
-	if unread != nil && apierrors.IsForbidden(unread) {
-		text, err := o.askObjects(ctx, source, names)
-		if endpoint.Answered(err) {
-			return writeAnswer(stdout, text, nil, err)
+	if unread != nil {
+		ask := func() (endpoint.Answer, error) { return o.ask(ctx, source, source.namespace, deliveredObjects(names)) }
+		answer, err := askUnread(unread, ask)
+		if answer != nil {
+			return writeAnswer(stdout, answer, err)
 		}
-		unread = endpoint.Unanswered(unread, err)
+		unread = err
 	}
 	return o.printObjects(state, names, source.namespace, unread, stdout)
-}
-
-// askObjects asks the hub to explain objects that are delivered.
-func (o *explainOptions) askObjects(ctx context.Context, from *source, names []deliveredName) (string, error) {
-	return o.ask(ctx, from, from.namespace, deliveredObjects(names))
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.

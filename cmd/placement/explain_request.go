@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
@@ -96,62 +95,31 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 	if err != nil {
 		return err
 	}
-	var objects *requests.Objects
-	if source.files != nil {
-		objects = &source.files.ClusterRequests
-		objects.Managed = source.files.Clusters
-	} else if objects, err = tools.ReadRequests(ctx, source.hub); err != nil {
+	objects, err := source.Requests(ctx)
+	if err != nil {
 		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
-	objects.Options = o.requestOptions
-	now = o.timeOf(now, o.now)
-	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
-	var missing error
-	for _, name := range names {
-		found := objects.Find(source.namespace, name)
-		switch len(found) {
-		case 0:
-			missing = errors.Join(missing, fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
-				didYouMean(name, requestType+"/", requestNames(objects, source.namespace))))
-		case 1:
-			reports.Requests = append(reports.Requests, requests.NewReport(objects, found[0], metav1.NewTime(now)))
-		default:
-			missing = errors.Join(missing, fmt.Errorf("there is a ClusterRequest %s in each of the namespaces %s and %s: choose one with -n",
-				name, found[0].Namespace, found[1].Namespace))
-		}
-	}
+	explaining := o.explaining()
+	explaining.Suggest = func(name string, names []string) string { return didYouMean(name, requestType+"/", names) }
+	reports, missing := explaining.ClusterRequests(objects, source.namespace, names, o.timeOf(now, o.now))
 	if len(reports.Requests) == 0 {
 		return missing
 	}
-	return errors.Join(o.print(stdout, reports), missing)
-}
-
-// requestNames returns the names of the ClusterRequests of a namespace, or of all.
-func requestNames(objects *requests.Objects, namespace string) []string {
-	var names []string
-	for _, request := range objects.Requests {
-		if namespace == "" || namespace == request.Namespace {
-			names = append(names, request.Name)
-		}
-	}
-	return names
+	return errors.Join(o.print(stdout, *reports), missing)
 }
 
 // runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the
 // hub has written, with the error.
 func (o *explainOptions) runUnreadRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
-	if !apierrors.IsForbidden(refused) {
-		return refused
-	}
 	objects := make([]endpoint.Object, 0, len(names))
 	for _, name := range names {
 		objects = append(objects, tools.RequestObject(name))
 	}
-	text, err := o.ask(ctx, from, from.namespace, objects)
-	if endpoint.Answered(err) {
-		return writeAnswer(stdout, text, nil, err)
+	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, from, from.namespace, objects) })
+	if answer != nil {
+		return writeAnswer(stdout, answer, err)
 	}
-	return o.printWrittenRequests(ctx, from, names, endpoint.Unanswered(refused, err), stdout)
+	return o.printWrittenRequests(ctx, from, names, err, stdout)
 }
 
 // printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise

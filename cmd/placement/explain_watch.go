@@ -49,7 +49,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 // comes with the error.
 func (p *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if p.all {
-		state, err := hubstate.AllFromCluster(ctx, from.hub, p.namespace)
+		state, err := from.All(ctx, p.namespace)
 		if err != nil && p.selector != nil {
 			return nil, nil, watchRefused(err)
 		}
@@ -63,7 +63,7 @@ func (p *placementWatch) readOnce(ctx context.Context, from *source, targets []t
 	if p.keys, err = from.resolve(ctx, targets); err != nil {
 		return nil, nil, err
 	}
-	state, err := hubstate.FromCluster(ctx, from.hub, p.keys)
+	state, err := from.Placements(ctx, p.keys)
 	if err != nil {
 		written, err := from.written(ctx, p.keys, time.Now(), watchRefused(err))
 		return nil, written, err

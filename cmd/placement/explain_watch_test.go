@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
 // refusingHub refuses its first request, or all of them, and has nothing.
@@ -31,11 +33,17 @@ func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOpt
 	return nil
 }
 
+// sourceOf returns a source that reads by a client.
+func sourceOf(hub client.Client) *source {
+	read := &hubstate.API{Client: hub}
+	return &source{Source: read, hub: read}
+}
+
 // A hub that cannot be read once is not followed, even if it could be read again a moment later.
 func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 	hub := &refusingHub{err: errors.New("the hub is restarting")}
 	f := &placementWatch{explainOptions: &explainOptions{all: true}}
-	if state, _, err := f.readOnce(t.Context(), &source{hub: hub}, nil); state != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
+	if state, _, err := f.readOnce(t.Context(), sourceOf(hub), nil); state != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
 		t.Errorf("world %v, error %v", state, err)
 	}
 }
@@ -43,7 +51,7 @@ func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 // A user who may not list Placements gets an error, not an empty list.
 func TestUnsatisfiedSaysNothingOfWhatMayNotBeListed(t *testing.T) {
 	hub := &refusingHub{err: apierrors.NewForbidden(schema.GroupResource{Resource: "anything"}, "", errors.New("not you")), always: true}
-	found, err := (&source{hub: hub}).unsatisfied(t.Context(), &explainOptions{all: true}, time.Now())
+	found, err := sourceOf(hub).unsatisfied(t.Context(), &explainOptions{all: true}, time.Now())
 	if found != nil || !apierrors.IsForbidden(err) {
 		t.Errorf("answer %v, error %v", found, err)
 	}

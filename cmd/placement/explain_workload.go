@@ -89,34 +89,30 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	if err != nil {
 		return err
 	}
-	objects, unread := &pods.Objects{}, error(nil)
-	if source.files != nil {
-		*objects = source.files.Pods
-	} else {
-		for i := range workloads {
-			workloads[i].Namespace = source.namespace
-		}
-		if objects, unread = hubstate.SomePodsFromCluster(ctx, source.hub, source.namespace, workloads); objects == nil {
-			return unread
-		}
+	for i := range workloads {
+		workloads[i].Namespace = source.namespace
+	}
+	objects, unread := source.Workloads(ctx, source.namespace, workloads)
+	if objects == nil {
+		return unread
 	}
 	var missing error
 	if objects.Workloads, missing = findWorkloads(objects.Workloads, workloads); len(objects.Workloads) == 0 {
 		return missing
 	}
 	if unread != nil {
-		text, err := o.askWorkloads(ctx, source, workloads)
-		if endpoint.Answered(err) {
-			return writeAnswer(stdout, text, nil, err)
+		answer, err := askUnread(unread, func() (endpoint.Answer, error) { return o.askWorkloads(ctx, source, workloads) })
+		if answer != nil {
+			return writeAnswer(stdout, answer, err)
 		}
-		unread = endpoint.Unanswered(unread, err)
+		unread = err
 	}
 	return o.printWorkloads(ctx, source, objects, errors.Join(unread, missing), stdout)
 }
 
 // printWorkloads prints explanations of workloads. unread says which rights and other workloads are missing.
 func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
-	read := func(namespace string) (*explain.State, error) { return from.delivery(ctx, o, namespace) }
+	read := func(namespace string) (*explain.State, error) { return from.Delivery(ctx, namespace) }
 	explanations, err := o.explaining().Workloads(objects, read, time.Now())
 	if err != nil && (explanations == nil || explanations.Federated == nil) {
 		return err
@@ -125,7 +121,7 @@ func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objec
 }
 
 // askWorkloads asks the hub to explain workloads.
-func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloads []hubstate.Workload) (string, error) {
+func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloads []hubstate.Workload) (endpoint.Answer, error) {
 	objects := make([]endpoint.Object, 0, len(workloads))
 	for _, workload := range workloads {
 		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})

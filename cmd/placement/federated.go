@@ -12,14 +12,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -27,6 +28,7 @@ import (
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const federatedLong = `federated shows where the objects of a namespace are delivered. For each object and cluster it reports
@@ -129,23 +131,22 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if o.watch {
 		return o.printChanges(ctx, names, stdout)
 	}
-	from, state, unread, err := o.read(ctx, stdin)
+	from, err := o.open(ctx, stdin)
 	if err != nil {
 		return err
 	}
-	if from != nil && apierrors.IsForbidden(unread) {
-		from.color = colored(stdout)
-		text, err := o.ask(ctx, from, names)
-		if endpoint.Answered(err) {
-			return writeAnswer(stdout, text, unread, err)
+	state, unread := from.Delivery(ctx, from.namespace)
+	if state == nil {
+		return unread
+	}
+	if unread != nil {
+		answer, err := askUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, colored(stdout)) })
+		if answer != nil {
+			return writeAnswer(stdout, answer, err)
 		}
-		unread = endpoint.Unanswered(unread, err)
+		unread = err
 	}
-	namespace := o.namespace
-	if from != nil {
-		namespace = from.namespace
-	}
-	return o.print(state, names, namespace, unread, o.timeOf(now, o.now), stdout)
+	return o.print(state, names, from.namespace, unread, o.timeOf(now, o.now), stdout)
 }
 
 // print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
@@ -219,43 +220,21 @@ func (o *federatedOptions) checkHub() error {
 	return o.checkSource(o.files, o.watch, o.now)
 }
 
-// federatedSource is the hub that the state is from.
-type federatedSource struct {
-	hub    client.Client
-	config *rest.Config
-	// namespace is that of the objects; empty for all.
-	namespace string
-	// color adds terminal colours to the tables of the hub.
-	color bool
-}
-
-// read reads the state from files, from which there is no source, or from the hub. unread says which rights are missing.
-func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (from *federatedSource, state *explain.State, unread, err error) {
+// open reads the files, or connects to the hub.
+func (o *federatedOptions) open(ctx context.Context, stdin io.Reader) (opened *source, err error) {
 	if len(o.files) > 0 {
-		state, err := o.readHub(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
-		o.hubControllers = o.controllersTaken()
-		return nil, state, nil, err
+		opened, err = o.openFiles(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
+	} else {
+		opened, err = o.openHub(ctx, &o.askFlags, o.delivered)
 	}
-	if from, err = o.connectSource(ctx); err != nil {
-		return nil, nil, nil, err
+	if err != nil {
+		return nil, err
 	}
-	state, unread = hubstate.FederatedFromCluster(ctx, from.hub, from.namespace, o.delivered)
-	if state == nil {
-		return nil, nil, nil, unread
-	}
-	return from, state, unread, nil
-}
-
-// connectSource connects to the hub.
-func (o *federatedOptions) connectSource(ctx context.Context) (*federatedSource, error) {
-	hub, config, namespace, err := o.connectHub()
-	if err == nil {
-		o.hubControllers, err = o.controllers(ctx, hub)
-	}
+	o.hubControllers = opened.controllers
 	if o.allNamespaces {
-		namespace = ""
+		opened.namespace = ""
 	}
-	return &federatedSource{hub: hub, config: config, namespace: namespace}, err
+	return opened, nil
 }
 
 // deliveredName is an object of a kind that is delivered, as named on the command line.
@@ -302,4 +281,113 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) (keys
 		}
 	}
 	return keys, missing
+}
+
+// ask asks the hub to report the named objects of a namespace, or without names those of the kinds that the user may list. The error is an
+// *endpoint.AnswerError if the hub has answered with it.
+func (o *federatedOptions) ask(ctx context.Context, from *source, names []deliveredName, color bool) (endpoint.Answer, error) {
+	switch {
+	case o.now != "":
+		return endpoint.Answer{}, errors.New("the hub reports the present, so it was not asked because of --now")
+	case o.selector != nil:
+		return endpoint.Answer{}, errSelectorUnread
+	case from.namespace == "":
+		return endpoint.Answer{}, errors.New("the hub reports the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
+	}
+	question := endpoint.Question{
+		Command: endpoint.CommandFederated, Namespace: from.namespace, Objects: deliveredObjects(names), Output: o.output, Color: color,
+	}
+	if len(names) == 0 {
+		var err error
+		if question.Kinds, err = tools.ListableKinds(ctx, from.hub, from.namespace, o.deliveredKinds()); err != nil {
+			return endpoint.Answer{}, err
+		}
+		if len(question.Kinds) == 0 {
+			return endpoint.Answer{}, errors.New("this user may list no objects of a kind that is delivered in namespace " + from.namespace)
+		}
+	}
+	return o.send(ctx, from.hub, from.config, question)
+}
+
+// deliveredObjects returns delivered objects as a question names them.
+func deliveredObjects(names []deliveredName) []endpoint.Object {
+	objects := make([]endpoint.Object, 0, len(names))
+	for _, named := range names {
+		objects = append(objects, endpoint.Object{Group: named.kind.Group, Kind: named.kind.Kind, Name: named.name})
+	}
+	return objects
+}
+
+// kindFlags is the flag for the kinds that the hub delivers beyond the default ones.
+type kindFlags struct {
+	added []string
+	// delivered are the delivered kinds, of which parseKinds makes sense.
+	delivered []federation.FederatedKind
+}
+
+func (f *kindFlags) addKinds(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.added, system.FederatedKindsFlag, nil,
+		"Kinds that the hub delivers beyond "+system.DefaultFederatedKinds()+", as in the flag of its controller: group/version/Kind, or v1/Kind.")
+}
+
+// parseKinds parses the flag. Its errors are usage errors. Resources are guessed from kinds, as they serve to find names on the command line.
+func (f *kindFlags) parseKinds() error {
+	kinds, err := federation.ParseKinds(f.added)
+	if err != nil {
+		return &usageError{fmt.Errorf("--%s: %w", system.FederatedKindsFlag, err)}
+	}
+	f.delivered = federation.DefaultKinds()
+	for _, kind := range kinds {
+		resource, _ := meta.UnsafeGuessKindToResource(kind)
+		f.delivered = append(f.delivered, federation.FederatedKind{GroupVersionKind: kind, Resource: resource.Resource})
+	}
+	return nil
+}
+
+// deliveredKinds returns the kinds of the delivered objects.
+func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return federated.KindsOf(f.delivered) }
+
+// objectTypes lists the types of delivered objects.
+func (f *kindFlags) objectTypes() []string {
+	types := make([]string, 0, len(f.delivered))
+	for _, kind := range f.delivered {
+		types = append(types, strings.ToLower(kind.Kind))
+	}
+	return types
+}
+
+// completeObjects offers the types of delivered objects before the slash, and the names of one type after it.
+func (o *federatedOptions) completeObjects(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	offered := o.objectsBegun(cmd, begun)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if len(offered) == 1 && strings.HasSuffix(offered[0], "/") {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return offered, directive
+}
+
+func (o *federatedOptions) objectsBegun(cmd *cobra.Command, begun string) []string {
+	text, name, slashed := strings.Cut(begun, "/")
+	if o.parseKinds() != nil {
+		return nil
+	}
+	var offered []string
+	if !slashed {
+		for _, kind := range o.delivered {
+			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
+				offered = append(offered, typed+"/")
+			}
+		}
+		return offered
+	}
+	kind, is := federated.FindKind(o.delivered, text)
+	if !is {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, list) {
+		offered = append(offered, text+"/"+found)
+	}
+	return offered
 }

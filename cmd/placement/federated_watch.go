@@ -70,7 +70,7 @@ func deletedObjects(state *explain.State, keys []inventory.Key) []string {
 
 // printChanges prints the reports, and again whenever they change, until ctx ends.
 func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredName, stdout io.Writer) error {
-	from, err := o.connectSource(ctx)
+	from, err := o.open(ctx, nil)
 	if err != nil {
 		return err
 	}

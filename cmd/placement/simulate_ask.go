@@ -12,7 +12,6 @@ import (
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,19 +34,22 @@ func (o *simulateOptions) readOrAsk(
 	switch {
 	case refused == nil:
 		return in, selected, false, nil
-	case !o.live() || !apierrors.IsForbidden(refused):
+	case !o.live():
 		return nil, nil, false, refused
 	}
-	answer, err := o.ask(ctx, names)
-	if partly && !endpoint.Answered(err) {
-		for _, added := range in.additions {
-			if added.Unread != nil {
-				added.Unread = endpoint.Unanswered(refused, err)
-			}
-		}
-		return in, selected, false, nil
+	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, names) })
+	switch {
+	case answer != nil:
+		return nil, nil, answer.Differs, writeAnswer(stdout, answer, err)
+	case !partly:
+		return nil, nil, false, err
 	}
-	return nil, nil, answer.Differs, writeAnswer(stdout, answer.Output, refused, err)
+	for _, added := range in.additions {
+		if added.Unread != nil {
+			added.Unread = err
+		}
+	}
+	return in, selected, false, nil
 }
 
 // unread returns which rights are missing for the added objects.

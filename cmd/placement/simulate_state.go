@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
@@ -153,19 +152,17 @@ func (o *simulateOptions) warnNamespace(state *explain.State) error {
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
-	hub, _, _, err := o.connectHub()
+	hub, err := o.openHub(ctx, &o.askFlags, o.delivered)
 	if err != nil {
 		return nil, err
 	}
-	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
-		return nil, err
-	}
-	state, err := hubstate.AllFromCluster(ctx, hub, o.reported())
+	o.hubControllers = hub.controllers
+	state, err := hub.All(ctx, o.reported())
 	if apierrors.IsForbidden(err) && o.reported() == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
 	if err == nil && len(o.placements) == 0 {
-		err = hubstate.AddFederated(ctx, hub, state, o.reported(), o.delivered)
+		err = hub.AddDelivery(ctx, state, o.reported())
 	}
 	return state, err
 }

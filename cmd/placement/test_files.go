@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
@@ -37,7 +37,7 @@ func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, st
 	if !slices.ContainsFunc(read, func(c *cases.Case) bool { return c.Spec.Objects.ClusterRequest != "" }) {
 		return nil
 	}
-	objects, err := tools.ReadRequests(ctx, hub)
+	objects, err := (&hubstate.API{Client: hub}).Requests(ctx)
 	if err != nil {
 		return err
 	}

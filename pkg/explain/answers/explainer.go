@@ -103,7 +103,7 @@ func (e *Explainer) explained(
 }
 
 func (e *Explainer) unsatisfied(ctx context.Context, question *endpoint.Question) (document.Source, error) {
-	state, err := hubstate.AllFromCluster(ctx, e.Client, question.Namespace)
+	state, err := e.Source().All(ctx, question.Namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
@@ -28,7 +27,7 @@ func (e *Explainer) report(ctx context.Context, question *endpoint.Question) (en
 
 // reported returns the reports of the objects of a Question.
 func (e *Explainer) reported(ctx context.Context, question *endpoint.Question) (*federated.Reports, error) {
-	state, err := hubstate.FederatedFromCluster(ctx, e.Client, question.Namespace, e.Delivered)
+	state, err := e.Source().Delivery(ctx, question.Namespace)
 	if err != nil {
 		return nil, err
 	}

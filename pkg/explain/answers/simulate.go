@@ -16,7 +16,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -30,9 +29,9 @@ func (e *Explainer) simulate(ctx context.Context, question *endpoint.Question) (
 		return e.simulateAdded(ctx, question)
 	}
 	visible := e.VisibleIn(question)
-	state, err := hubstate.AllFromCluster(ctx, e.Client, question.Namespace)
+	state, err := e.Source().All(ctx, question.Namespace)
 	if err == nil && visible.Delivered {
-		err = hubstate.AddFederated(ctx, e.Client, state, question.Namespace, e.Delivered)
+		err = e.Source().AddDelivery(ctx, state, question.Namespace)
 	}
 	if err != nil {
 		return endpoint.Answer{}, err

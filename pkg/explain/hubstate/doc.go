@@ -2,6 +2,8 @@
 
 // Package hubstate reads an explain.State from a hub; the sub-package statefile reads one from files.
 //
+// A Source reads the same from files (Files) as from a hub (API), so that commands do not know which.
+//
 // FromCluster reads the inputs of some Placements, and AllFromCluster those of all; FederatedFromCluster, PodsFromCluster and
 // RequestsFromCluster read those of delivered objects, of Pods and of ClusterRequests. All of them loop over explain.Kinds, which says what is read
 // for which results and what reports lack without a kind. The first two read only kinds that the scheduler reads,

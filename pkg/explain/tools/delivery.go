@@ -195,7 +195,7 @@ func (Delivery) NewExplanations() document.Source { return &counterfactual.Objec
 
 // Explain explains where objects are delivered.
 func (Delivery) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *endpoint.Question) (document.Source, error) {
-	state, err := hubstate.FederatedFromCluster(ctx, hub.Client, question.Namespace, hub.Delivered)
+	state, err := hub.Source().Delivery(ctx, question.Namespace)
 	if err != nil {
 		return nil, err
 	}

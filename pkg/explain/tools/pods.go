@@ -169,9 +169,8 @@ func (Pods) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, question *
 	if objects == nil {
 		return nil, unread
 	}
-	explanations, err := o.Workloads(objects, func(namespace string) (*explain.State, error) {
-		return hubstate.FederatedFromCluster(ctx, hub.Client, namespace, o.Delivered)
-	}, hub.Now())
+	delivery := func(namespace string) (*explain.State, error) { return hub.Source().Delivery(ctx, namespace) }
+	explanations, err := o.Workloads(objects, delivery, hub.Now())
 	switch {
 	case explanations == nil:
 		return nil, err

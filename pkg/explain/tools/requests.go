@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -142,15 +143,6 @@ func (Requests) Report(o *ReportOptions, state *explain.State, reports *explain.
 	return nil
 }
 
-// ReadRequests reads what decides about ClusterRequests on a hub, and the ManagedClusters.
-func ReadRequests(ctx context.Context, hub client.Reader) (*requests.Objects, error) {
-	objects, err := hubstate.RequestsFromCluster(ctx, hub)
-	if err != nil {
-		return nil, err
-	}
-	return objects, hubstate.ReadManaged(ctx, hub, objects)
-}
-
 // NewExplanations implements Explainer.
 func (Requests) NewExplanations() document.Source { return &requests.Reports{} }
 
@@ -159,22 +151,60 @@ func (Requests) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, questi
 	if len(o.Clusters) > 0 {
 		return nil, &endpoint.AnswerError{Err: errors.New("clusters: the report of a ClusterRequest has all Clusters, so leave them out")}
 	}
-	objects, err := ReadRequests(ctx, hub.Client)
+	objects, err := hub.Source().Requests(ctx)
 	if err != nil {
 		return nil, err
 	}
-	objects.Options = o.Requests
-	reports := requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
+	names := make([]string, 0, len(question.Objects))
 	for _, object := range question.Objects {
-		found := objects.Find(question.Namespace, object.Name)
-		if len(found) == 0 {
-			return nil, &endpoint.AnswerError{Err: fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", object.Name)}
+		names = append(names, object.Name)
+	}
+	reports, missing := o.ClusterRequests(objects, question.Namespace, names, hub.Now())
+	if missing != nil {
+		return nil, &endpoint.AnswerError{Err: missing}
+	}
+	return *reports, nil
+}
+
+// ClusterRequests explains what the ClusterRequests of a namespace, or of any if it is empty, have or get. The error is about names for which there is
+// not one, and comes with the reports of the others.
+func (o *ExplainOptions) ClusterRequests(
+	objects *requests.Objects, namespace string, names []string, now time.Time,
+) (reports *requests.Reports, missing error) {
+	objects.Options = o.Requests
+	reports = &requests.Reports{Requests: []requests.Report{}, Notes: objects.Missing}
+	for _, name := range names {
+		found := objects.Find(namespace, name)
+		switch len(found) {
+		case 0:
+			missing = errors.Join(missing, fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace%s", name,
+				o.suggestRequest(objects, namespace, name)))
+			continue
+		case 1:
+		default:
+			missing = errors.Join(missing, fmt.Errorf("there is a ClusterRequest %s in each of the namespaces %s and %s: choose one with -n",
+				name, found[0].Namespace, found[1].Namespace))
+			continue
 		}
-		report := requests.NewReport(objects, found[0], metav1.NewTime(hub.Now()))
+		report := requests.NewReport(objects, found[0], metav1.NewTime(now))
 		if o.Limited {
 			requests.LimitReport(&report)
 		}
 		reports.Requests = append(reports.Requests, report)
 	}
-	return reports, nil
+	return reports, missing
+}
+
+// suggestRequest suggests ClusterRequests of a namespace, or of any if it is empty. A user with fewer rights gets no suggestion.
+func (o *ExplainOptions) suggestRequest(objects *requests.Objects, namespace, name string) string {
+	if o.Suggest == nil || o.Limited {
+		return ""
+	}
+	var names []string
+	for _, request := range objects.Requests {
+		if namespace == "" || namespace == request.Namespace {
+			names = append(names, request.Name)
+		}
+	}
+	return o.Suggest(name, names)
 }

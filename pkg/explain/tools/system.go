@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
@@ -136,6 +137,9 @@ type Hub struct {
 	// Live has the inventory of this process; nil if it has none.
 	Live debug.Hub
 }
+
+// Source returns the source of what the client may read.
+func (h *Hub) Source() *hubstate.API { return &hubstate.API{Client: h.Client, Delivered: h.Delivered} }
 
 // ExplainOptions say how objects are explained.
 type ExplainOptions struct {
