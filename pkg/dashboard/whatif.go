@@ -181,15 +181,7 @@ func (p *whatIfPart) show(result *explain.WhatIf) {
 		row := whatIfRow{
 			Kind: itemPlacement, Name: difference.Placement, Link: differenceLink(difference.Placement, difference.API), Kept: len(difference.Kept),
 		}
-		for _, loss := range difference.Lost {
-			row.lose(loss.Cluster, loss.Reason, loss.Anyway)
-		}
-		for _, gain := range difference.Gained {
-			row.gain(gain.Cluster, gain.Reason, gain.Anyway)
-		}
-		for _, moved := range difference.Moved {
-			row.explain(moved.Cluster, fmt.Sprintf("moves from group %d to group %d", moved.From.Index, moved.To.Index))
-		}
+		row.list(difference.Changes())
 		if difference.Stalled != "" {
 			row.Why = append(row.Why, difference.Stalled)
 		}
@@ -224,15 +216,7 @@ func objectRow(difference *federated.Difference) whatIfRow {
 		Kind: kind, Name: difference.Namespace + "/" + difference.Name, Kept: difference.Kept,
 		Link: link([]string{objectsPath, difference.Namespace, kind, difference.Name}),
 	}
-	for _, loss := range difference.Lost {
-		row.lose(loss.Cluster, loss.Reason, loss.Anyway)
-	}
-	for _, gain := range difference.Gained {
-		row.gain(gain.Cluster, gain.Reason, gain.Anyway)
-	}
-	for _, held := range difference.Held {
-		row.explain(held.Cluster, "stays: "+held.Reason)
-	}
+	row.list(difference.Changes())
 	if difference.RemovalHeld != "" {
 		row.Why = append(row.Why, difference.RemovalHeld)
 	}
@@ -240,21 +224,31 @@ func objectRow(difference *federated.Difference) whatIfRow {
 	return row
 }
 
-func (r *whatIfRow) lose(cluster, reason string, anyway bool) {
-	r.Lost = append(r.Lost, chip{Text: cluster, Link: link([]string{clustersPath, cluster}), Tone: document.Bad})
-	r.explain(cluster, dueAnyway(reason, anyway))
-}
-
-func (r *whatIfRow) gain(cluster, reason string, anyway bool) {
-	r.Gained = append(r.Gained, chip{Text: cluster, Link: link([]string{clustersPath, cluster}), Tone: document.Good})
-	r.explain(cluster, dueAnyway(reason, anyway))
-}
-
-func dueAnyway(reason string, anyway bool) string {
-	if anyway {
-		return reason + document.Anyway
+// list adds the changes of an object, those first by which clusters lose it.
+func (r *whatIfRow) list(changes document.Changes) {
+	for _, mark := range []string{document.Lost, document.Gained, document.Moved, document.Held} {
+		for i := range changes {
+			if changes[i].Mark == mark {
+				r.add(&changes[i])
+			}
+		}
 	}
-	return reason
+}
+
+func (r *whatIfRow) add(change *document.Change) {
+	cluster := chip{Text: change.Name, Link: link([]string{clustersPath, change.Name})}
+	why := change.Why()
+	switch change.Mark {
+	case document.Lost:
+		cluster.Tone = document.Bad
+		r.Lost = append(r.Lost, cluster)
+	case document.Gained:
+		cluster.Tone = document.Good
+		r.Gained = append(r.Gained, cluster)
+	case document.Held:
+		why = "stays: " + why
+	}
+	r.explain(change.Name, why)
 }
 
 // explain adds why a cluster comes or goes.

@@ -54,16 +54,7 @@ func differencesDocument(differences []Difference, o document.Options) document.
 	for i := range differences {
 		d := &differences[i]
 		doc.Add(d.section(o))
-		name := document.QualifiedName(d.Placement, d.API)
-		for _, gain := range d.Gained {
-			doc.Namef("%s %s%s", name, document.Gained, gain.Cluster)
-		}
-		for _, loss := range d.Lost {
-			doc.Namef("%s %s%s", name, document.Lost, loss.Cluster)
-		}
-		for _, move := range d.Moved {
-			doc.Namef("%s %s%s", name, document.Moved, move.Cluster)
-		}
+		doc.Changes(document.QualifiedName(d.Placement, d.API), d.Changes())
 	}
 	return doc
 }
@@ -79,24 +70,19 @@ func (d Difference) section(o document.Options) document.Section {
 	if d.Stalled != "" {
 		s.Linef("%s", d.Stalled)
 	}
-	s.Table(d.table())
-	switch {
-	case len(d.Kept) == 0 || d.Stalled != "" || d.Skipped != "":
-	case !o.ShowKept:
-		s.Linef("%s %d kept", document.Kept, len(d.Kept))
-	default:
-		for _, cluster := range d.Kept {
-			s.Linef("%s %s", document.Kept, cluster)
-		}
+	kept, names := len(d.Kept), d.Kept
+	if d.Stalled != "" || d.Skipped != "" {
+		kept = 0
 	}
+	if !o.ShowKept || kept == 0 {
+		names = nil
+	}
+	s.Changes(d.Changes(), kept, names)
 	return s
 }
 
 func (d Difference) headline() string {
-	counts := fmt.Sprintf("%d gained, %d lost, %d kept", len(d.Gained), len(d.Lost), len(d.Kept))
-	if len(d.Moved) > 0 {
-		counts += fmt.Sprintf(", %d of them in another group", len(d.Moved))
-	}
+	counts := d.Changes().Summary(len(d.Kept), document.OfKept(len(d.Moved), "in another group"))
 	if !d.Differs() {
 		counts = fmt.Sprintf("no difference, %d kept", len(d.Kept))
 	}
@@ -118,24 +104,24 @@ func (d Difference) headline() string {
 	}
 }
 
-// table has a row for each gained, lost and moved cluster.
-func (d Difference) table() document.Table {
-	var table document.Table
+// Changes are the gained, lost and moved clusters.
+func (d Difference) Changes() document.Changes {
+	var changes document.Changes
 	for _, gain := range d.Gained {
-		text := gain.Reason
+		reason := gain.Reason
 		if gain.Group != (DecisionGroup{}) {
-			text += ", " + groupName(gain.Group.Index, gain.Group.Name)
+			reason += ", " + groupName(gain.Group.Index, gain.Group.Name)
 		}
-		table.Change(document.Gained, gain.Cluster, text, gain.Anyway)
+		changes = append(changes, document.Change{Mark: document.Gained, Name: gain.Cluster, Reason: reason, Anyway: gain.Anyway})
 	}
 	for _, loss := range d.Lost {
-		table.Change(document.Lost, loss.Cluster, loss.Reason, loss.Anyway)
+		changes = append(changes, document.Change{Mark: document.Lost, Name: loss.Cluster, Reason: loss.Reason, Anyway: loss.Anyway})
 	}
 	for _, move := range d.Moved {
-		text := groupName(move.From.Index, move.From.Name) + " -> " + groupName(move.To.Index, move.To.Name)
-		table.Change(document.Moved, move.Cluster, text, move.Anyway)
+		reason := groupName(move.From.Index, move.From.Name) + " -> " + groupName(move.To.Index, move.To.Name)
+		changes = append(changes, document.Change{Mark: document.Moved, Name: move.Cluster, Reason: reason, Anyway: move.Anyway})
 	}
-	return table
+	return changes
 }
 
 // Document implements document.Source. Its names are those of Differences.

@@ -174,7 +174,8 @@ func (d *Difference) Document(document.Options) document.Document {
 	}
 	for _, request := range d.Requests {
 		s.Linef("%s %s/%s: %s -> %s", document.Moved, request.Namespace, request.Name, absent(request.Before), absent(request.After))
-		doc.Namef("%s %s", document.QualifiedObject(request.Namespace, request.Name, "ClusterRequest", ""), document.Moved)
+		name := document.QualifiedObject(request.Namespace, request.Name, "ClusterRequest", "")
+		doc.Changes(name, document.Changes{{Mark: document.Moved}})
 	}
 	if d.Before != d.After {
 		s.Linef("if no request had a Grant: %s", totalsText(d.Before, d.After))

@@ -190,14 +190,6 @@ func (s *Section) Table(table Table) {
 // Row adds a row of cells without tones.
 func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, NewRow(cells...)) }
 
-// Change adds a row of a difference: a mark, what changes, and why. Anyway says that it comes without the change too.
-func (t *Table) Change(mark, name, reason string, anyway bool) {
-	if anyway {
-		reason += Anyway
-	}
-	t.Row(mark+" "+name, OneLine(reason))
-}
-
 // NewRow returns a row of cells without tones.
 func NewRow(cells ...string) Row {
 	row := Row{Cells: make(Text, 0, len(cells))}

@@ -18,12 +18,7 @@ func DifferencesDocument(differences []Difference, summary *Summary, notes []str
 		difference := &differences[i]
 		d.Add(difference.section())
 		name := document.QualifiedObject(difference.Namespace, difference.Name, difference.Kind, difference.Group)
-		for _, gain := range difference.Gained {
-			d.Namef("%s %s%s", name, document.Gained, gain.Cluster)
-		}
-		for _, loss := range difference.Lost {
-			d.Namef("%s %s%s", name, document.Lost, loss.Cluster)
-		}
+		d.Changes(name, difference.Changes())
 	}
 	d.Note(notes...)
 	return d
@@ -78,14 +73,7 @@ func (d Difference) section() document.Section {
 		s.Linef("%s: %s", federation.ReasonRemovalHeld, d.RemovalHeld)
 	}
 	s.Lines(d.Notes)
-	var table document.Table
-	changeRows(&table, document.Lost, d.Lost)
-	changeRows(&table, document.Held, d.Held)
-	changeRows(&table, document.Gained, d.Gained)
-	s.Table(table)
-	if d.Kept > 0 {
-		s.Linef("%s %d kept", document.Kept, d.Kept)
-	}
+	s.Changes(d.Changes(), d.Kept, nil)
 	return s
 }
 
@@ -93,22 +81,23 @@ func (d Difference) headline() string {
 	if federation.State(d.State) != federation.Delivering {
 		return strings.ToLower(d.State) + ", " + keepers(d.Kept)
 	}
-	text := fmt.Sprintf("%d gained, %d lost, %d kept", len(d.Gained), len(d.Lost), d.Kept)
-	if len(d.Held) > 0 {
-		text += fmt.Sprintf(", %d of them held", len(d.Held))
-	}
-	if d.Updated > 0 {
-		text += fmt.Sprintf(", %d of them updated", d.Updated)
-	}
-	return text
+	return d.Changes().Summary(d.Kept, document.OfKept(len(d.Held), "held"), document.OfKept(d.Updated, "updated"))
 }
 
-func changeRows(table *document.Table, mark string, changes []Change) {
-	for _, change := range changes {
-		text := change.Reason
-		if change.Replicas != nil {
-			text += ", " + document.Count(int(*change.Replicas), "replica")
+// Changes are the clusters that lose the object, those in which it is held, and those that gain it.
+func (d Difference) Changes() document.Changes {
+	changes := make(document.Changes, 0, len(d.Lost)+len(d.Held)+len(d.Gained))
+	add := func(mark string, clusters []Change) {
+		for _, cluster := range clusters {
+			reason := cluster.Reason
+			if cluster.Replicas != nil {
+				reason += ", " + document.Count(int(*cluster.Replicas), "replica")
+			}
+			changes = append(changes, document.Change{Mark: mark, Name: cluster.Cluster, Reason: reason, Anyway: cluster.Anyway})
 		}
-		table.Change(mark, change.Cluster, text, change.Anyway)
 	}
+	add(document.Lost, d.Lost)
+	add(document.Held, d.Held)
+	add(document.Gained, d.Gained)
+	return changes
 }

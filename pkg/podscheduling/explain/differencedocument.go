@@ -22,19 +22,7 @@ func (d *Differences) Document(document.Options) document.Document {
 	for i := range d.Workloads {
 		workload := &d.Workloads[i]
 		doc.Add(workload.section())
-		line := func(mark, text string) {
-			doc.Namef("%s %s%s", document.QualifiedObject(workload.Namespace, workload.Name, workload.Kind, ""), mark, text)
-		}
-		for _, field := range workload.Lacks {
-			line(document.Moved, field)
-		}
-		gained, lost := workload.nodes()
-		for _, node := range gained {
-			line(document.Gained, node)
-		}
-		for _, node := range lost {
-			line(document.Lost, node)
-		}
+		doc.Changes(document.QualifiedObject(workload.Namespace, workload.Name, workload.Kind, ""), workload.changes())
 	}
 	for i := range d.Tenants {
 		doc.Add(d.Tenants[i].section())
@@ -108,25 +96,33 @@ func (d *Difference) headline() string {
 	}
 }
 
-// nodes returns the nodes that fit only after and only before the change, none if they could not be read.
-func (d *Difference) nodes() (gained, lost []string) {
-	if d.Before == nil || d.After == nil {
-		return nil, nil
+// changes are the nodes that fit only after the change, those that fit only before it, and the fields that the next admission adds. Without nodes
+// that could be read it has the fields alone.
+func (d *Difference) changes() document.Changes {
+	var changes document.Changes
+	add := func(mark string, names, others []string) {
+		for _, name := range names {
+			if !slices.Contains(others, name) {
+				changes = append(changes, document.Change{Mark: mark, Name: name})
+			}
+		}
 	}
-	without := func(names, others []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+	if d.Before != nil && d.After != nil {
+		add(document.Gained, d.After.Fit, d.Before.Fit)
+		add(document.Lost, d.Before.Fit, d.After.Fit)
 	}
-	return without(d.After.Fit, d.Before.Fit), without(d.Before.Fit, d.After.Fit)
+	add(document.Moved, d.Lacks, nil)
+	return changes
 }
 
 // nodeChanges lists the nodes that fit only before or only after the change.
 func (d *Difference) nodeChanges() string {
 	var parts []string
-	gained, lost := d.nodes()
-	if len(gained) > 0 {
+	changes := d.changes()
+	if gained := changes.Names(document.Gained); len(gained) > 0 {
 		parts = append(parts, "gained "+document.Abbreviate(gained))
 	}
-	if len(lost) > 0 {
+	if lost := changes.Names(document.Lost); len(lost) > 0 {
 		parts = append(parts, "lost "+document.Abbreviate(lost))
 	}
 	if len(parts) == 0 {
