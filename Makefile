@@ -26,6 +26,7 @@ CONTAINER ?=
 DURATION  ?= 10m
 FACTOR    ?= 20
 SEED      ?=
+MUTANTS   ?= removalbudget selector clustersets inventory scheduling placement federation
 MATRIX    ?= 1.33 1.34 1.35 1.36
 BINDIR    ?= $(HOME)/.local/bin
 
@@ -53,7 +54,7 @@ MATRIX_SUITES ?= localplane placement decisions access binding definitions resta
 
 # The modules that are linted; the others pin what is built of other modules. A linter of test/ocm would check most of Open Cluster Management first.
 CODE_MODULES := test/browser test/envtest test/release
-MODULES   := . test/browser test/controlplane test/envtest test/ocm test/promtool test/release test/tools
+MODULES   := . test/browser test/controlplane test/envtest test/mutants test/ocm test/promtool test/release test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
@@ -258,6 +259,16 @@ bench-core: ## Run the Go benchmarks of the core (BENCH=regexp); compare two run
 	@echo "==> bench-core: Go benchmarks matching '$(BENCH)'; times on a shared machine vary, compare in one session"
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./pkg/...
 
+# Gremlins copies the module for each worker, so it gets a checkout without what is built. The other files are of the packages below, which have
+# tests of their own.
+mutants: $(TOOLS)/gremlins ## Change the last commit in one place at a time, and list the changes that no test of the package sees (MUTANTS=selector: one package; hours for all)
+	@echo "==> mutants: $(MUTANTS); results in bin/mutants"
+	@rm -rf bin/mutants/checkout && mkdir -p bin/mutants && $(GIT) clone --quiet --shared . bin/mutants/checkout
+	@set -e; for package in $(MUTANTS); do \
+		echo "==> mutants: pkg/$$package"; \
+		(cd bin/mutants/checkout && '$(CURDIR)/$(TOOLS)/gremlins' unleash "./pkg/$$package" --exclude-files '/.+/' --workers 2 --test-cpu 1 \
+			--timeout-coefficient 20 --output-statuses lt --output "$(CURDIR)/bin/mutants/$$package.json"); done
+
 ##@ Change
 
 generate: $(TOOLS)/controller-gen ## Regenerate files: deep copies, CRDs, RBAC, tables
@@ -338,6 +349,9 @@ $(TOOLS)/govulncheck: test/release/go.mod test/release/go.sum
 
 $(TOOLS)/benchstat: $(TOOL_MODS)
 	$(call build-tool,golang.org/x/perf/cmd/benchstat)
+
+$(TOOLS)/gremlins: test/mutants/go.mod test/mutants/go.sum
+	$(call build-tool,github.com/go-gremlins/gremlins/cmd/gremlins)
 
 $(TOOLS)/promtool: test/promtool/go.mod test/promtool/go.sum
 	$(call build-tool,github.com/prometheus/prometheus/cmd/promtool,-tags remove_all_sd)
