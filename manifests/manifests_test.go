@@ -18,10 +18,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests/internal/crdsource"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	openmcploopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
+	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
@@ -142,8 +142,8 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{
-		placementv1alpha1.Install, kupidv1alpha1.Install, cozystackv1alpha1.Install, cozystackappsv1alpha1.Install,
-		openmcpv1alpha1.Install, openmcploopbackv1alpha1.Install,
+		placementv1alpha1.Install, kupidv1alpha1.Install, cozystackv1alpha1.Install, appsv1alpha1.Install,
+		openmcpv1alpha1.Install, loopbackv1alpha1.Install,
 	} {
 		if err := install(scheme); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 )
@@ -33,7 +33,7 @@ func TestCovered(t *testing.T) {
 		"PodSchedulingPolicy":            {&kupidv1alpha1.PodSchedulingPolicy{}, true},
 		"ClusterPodSchedulingPolicyList": {&kupidv1alpha1.ClusterPodSchedulingPolicyList{}, true},
 		"AffinityClass":                  {&cozystackv1alpha1.AffinityClass{}, true},
-		"TenantList":                     {&cozystackappsv1alpha1.TenantList{}, true},
+		"TenantList":                     {&appsv1alpha1.TenantList{}, true},
 		"ManifestWork":                   {&workv1.ManifestWork{}, true},
 		"ManifestWorkList":               {&workv1.ManifestWorkList{}, true},
 		"Namespace":                      {&corev1.Namespace{}, false},

@@ -21,7 +21,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
@@ -114,11 +114,11 @@ func podKinds() []*Kind {
 			Concerns: OfPods, Definition: Optional, Reads: OfPods,
 			IfMissing: map[Concern]string{OfPods: "AffinityClasses are not in the report"}, InDiff: true, InAdd: true, Admit: admitForPods,
 		}, func(s *State) *[]*cozystackv1alpha1.AffinityClass { return &s.Pods.Classes }),
-		newKind(cozystackappsv1alpha1.GroupVersion, &Kind{
+		newKind(appsv1alpha1.GroupVersion, &Kind{
 			Concerns: OfPods, Namespaced: true, Open: true, Definition: Optional, Reads: OfPods,
 			IfMissing: map[Concern]string{OfPods: "defaults and limits of Tenants are not in the report"}, InDiff: true, InAdd: true,
 			Admit: admitForPods,
-		}, func(s *State) *[]*cozystackappsv1alpha1.Tenant { return &s.Pods.Tenants }),
+		}, func(s *State) *[]*appsv1alpha1.Tenant { return &s.Pods.Tenants }),
 		{
 			GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Namespace"), Concerns: OfPods | OfDelivery, Type: &corev1.Namespace{},
 			Definition: BuiltIn, NameRule: metavalidation.NameIsDNSLabel,
@@ -139,7 +139,7 @@ func podKinds() []*Kind {
 			lists: []list{newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Releases })},
 		},
 		{
-			GroupVersionKind: schema.GroupVersionKind{Group: cozystackappsv1alpha1.GroupName}, Concerns: OfPods, Namespaced: true,
+			GroupVersionKind: schema.GroupVersionKind{Group: appsv1alpha1.GroupName}, Concerns: OfPods, Namespaced: true,
 			Definition: BuiltIn, InAdd: true,
 			lists: []list{newList(OfPods, func(s *State) *[]*unstructured.Unstructured { return &s.Pods.Applications })},
 		},

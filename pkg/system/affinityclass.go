@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/affinityclass/controller"
 	"github.com/placement-hub/placement-hub/pkg/affinityclass/webhook"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
@@ -23,7 +23,7 @@ import (
 
 var (
 	classes  = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
-	tenants  = cozystackappsv1alpha1.GroupVersion.WithResource("tenants")
+	tenants  = appsv1alpha1.GroupVersion.WithResource("tenants")
 	releases = affinityclass.ReleaseKind.GroupVersion().WithResource("helmreleases")
 )
 
@@ -34,7 +34,7 @@ func affinityClass() systems.Entry {
 	return systems.Entry{
 		Name: "affinityclass",
 		Groups: []systems.Group{
-			{Name: cozystackv1alpha1.GroupName, Hint: hint}, {Name: cozystackappsv1alpha1.GroupName, Hint: hint},
+			{Name: cozystackv1alpha1.GroupName, Hint: hint}, {Name: appsv1alpha1.GroupName, Hint: hint},
 			{Name: affinityclass.ReleaseKind.Group, Hint: "install Flux's helm-controller, or leave the controllers affinityclass/* off"},
 		},
 		Controllers: []systems.Controller{

@@ -9,7 +9,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
-	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
@@ -19,7 +19,7 @@ func installedBy(group string) string {
 	switch group {
 	case kupidv1alpha1.GroupName:
 		return "the component deploy/components/podscheduling"
-	case cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName:
+	case cozystackv1alpha1.GroupName, appsv1alpha1.GroupName:
 		return "the component deploy/components/affinityclass"
 	case openmcpv1alpha1.GroupName:
 		return "the component deploy/components/clusterrequest"

@@ -25,7 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
-	tools "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -38,7 +38,7 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: "team-a", Labels: map[string]string{corev1.LabelMetadataName: "team-a", "stage": stage},
 		}}
-		state := &explain.State{Pods: tools.Objects{Namespaces: []*corev1.Namespace{namespace}}}
+		state := &explain.State{Pods: pods.Objects{Namespaces: []*corev1.Namespace{namespace}}}
 
 		for i := range rapid.IntRange(0, 3).Draw(t, "policies") {
 			policy := drawPolicy(t, fmt.Sprint("p", i))
@@ -60,7 +60,7 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said, err := tools.Diff(&state.Pods, &after.Pods)
+		said, err := pods.Diff(&state.Pods, &after.Pods)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,13 +69,13 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 			t.Fatalf("the webhook denies the policy: %v, and diff says %v", denied, results[0].Result.Refused)
 		}
 		before, then := webhooksOf(tb, state), webhooksOf(tb, after)
-		evaluator := tools.NewEvaluator(&after.Pods)
+		evaluator := pods.NewEvaluator(&after.Pods)
 
 		for _, workload := range state.Pods.Workloads {
 			now, next := before.merged(t, workload, admissionv1.Update), then.merged(t, workload, admissionv1.Update)
-			at := slices.IndexFunc(said.Workloads, func(d tools.Difference) bool { return d.Name == workload.GetName() })
+			at := slices.IndexFunc(said.Workloads, func(d pods.Difference) bool { return d.Name == workload.GetName() })
 
-			difference := tools.Difference{Anyway: true} // Of a workload without a difference diff says nothing.
+			difference := pods.Difference{Anyway: true} // Of a workload without a difference diff says nothing.
 			if at >= 0 {
 				difference = said.Workloads[at]
 			}
@@ -92,7 +92,7 @@ func TestToolsAgreeWithTheHubOnPods(tb *testing.T) {
 				t.Fatal(err)
 			}
 
-			adds := slices.ContainsFunc(report.Policies, func(policy tools.Policy) bool { return len(policy.Adds) > 0 })
+			adds := slices.ContainsFunc(report.Policies, func(policy pods.Policy) bool { return len(policy.Adds) > 0 })
 			if created := then.merged(t, workload, admissionv1.Create); adds != (created != "") {
 				t.Errorf("simulate says of %s that policies add something: %v, and its creation becomes\n%s", workload.GetName(), adds, created)
 			}
@@ -140,7 +140,7 @@ func drawDeployment(t *rapid.T, name string) *unstructured.Unstructured {
 	return object
 }
 
-// kindOf returns the kind of a policy in the table of the tools.
+// kindOf returns the kind of a policy in the table of the pods.
 func kindOf(policy client.Object) *explain.Kind {
 	name := "PodSchedulingPolicy"
 	if policy.GetNamespace() == "" {

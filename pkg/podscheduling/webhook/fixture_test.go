@@ -129,7 +129,7 @@ var (
 	deployments  = metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	statefulSets = metav1.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
 	jobs         = metav1.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
-	pods         = metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	podKind      = metav1.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 
 // creation returns the request that creates etcd in the namespace team-a.

@@ -36,7 +36,7 @@ func TestSamePodsNeedNoTurn(t *testing.T) {
 
 		for reason, other := range map[string]*admissionv1.AdmissionRequest{
 			"another pod spec": creation(t, deployments, template("{schedulerName: other}")),
-			"another path":     creation(t, pods, "{metadata: {labels: {app: etcd}}, spec: {}}"),
+			"another path":     creation(t, podKind, "{metadata: {labels: {app: etcd}}, spec: {}}"),
 			"other labels":     creation(t, deployments, "{spec: {template: {metadata: {labels: {app: etcd, a: b}}, spec: {}}}}"),
 		} {
 			if response := review(t, handler, other); len(response.Warnings) != 1 {

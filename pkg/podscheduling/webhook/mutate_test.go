@@ -212,7 +212,7 @@ func TestSkipsAreReported(t *testing.T) {
 // The DaemonSet controller has replaced the node affinity that the template has (docs/spec/pod-scheduling-policy.md 2.1.4).
 func TestPodOfADaemonSetIsCountedOnly(t *testing.T) {
 	handler, sent := mutating(cached(t, clusterPolicy(t, "pool", "nodeSelector: {pool: etcd}\ntolerations: [{key: pool, operator: Exists}]")))
-	request := creation(t, pods, "{metadata: {labels: {app: etcd}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: u, "+
+	request := creation(t, podKind, "{metadata: {labels: {app: etcd}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, uid: u, "+
 		"controller: true}]}, spec: {}}")
 	request.Name = ""
 
