@@ -13,7 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
-
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -110,7 +110,7 @@ func TestConfigLeavesDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := newControllerOptions()
-	want.election.Namespace = defaultNamespace
+	want.election.Namespace = hubflags.DefaultNamespace
 	if diff := cmp.Diff(want.serving, got.serving); diff != "" {
 		t.Errorf("serving (-want +got):\n%s", diff)
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -38,7 +40,7 @@ func TestHangingServer(t *testing.T) {
 				var stdout, stderr bytes.Buffer
 				line := append([]string{command, "--server", scheme + "://" + listener.Addr().String(), "--request-timeout", "50ms"}, args...)
 				code := execute(t.Context(), line, &stdout, &stderr)
-				if code == exitOK || !strings.Contains(stderr.String(), "not responded within --request-timeout=50ms.") {
+				if code == exit.OK || !strings.Contains(stderr.String(), "not responded within --request-timeout=50ms.") {
 					t.Errorf("exit code %d, stdout %q, stderr %q", code, &stdout, &stderr)
 				}
 			})
@@ -61,7 +63,7 @@ func TestConnectionFlagsIdentifyTheUser(t *testing.T) {
 			line := append([]string{
 				command, "-s", server.URL, "--insecure-skip-tls-verify", "--token", "secret", "--as", "alice", "--as-group", "a", "--as-group", "b",
 			}, args...)
-			if code := execute(t.Context(), line, &output, &output); code == exitOK {
+			if code := execute(t.Context(), line, &output, &output); code == exit.OK {
 				t.Errorf("output %s", &output)
 			}
 			got := map[string][]string{}
@@ -90,15 +92,15 @@ func TestRequestTimeout(t *testing.T) {
 		{flag: "-1s", wrong: []string{"--request-timeout", `"-1s"`}},
 	} {
 		t.Run(tc.flag, func(t *testing.T) {
-			var flags hubFlags
+			var flags hubflags.Hub
 			set := pflag.NewFlagSet("", pflag.ContinueOnError)
-			flags.add(set)
+			flags.Add(set)
 			args := []string{"--kubeconfig", kubeconfig}
 			if tc.flag != "" {
 				args = append(args, "--request-timeout", tc.flag)
 			}
 			expect.NoError(t, set.Parse(args))
-			config, _, err := flags.find()
+			config, _, err := flags.Find()
 			expect.Error(t, err, tc.wrong)
 			if err == nil && config.Timeout.String() != tc.want {
 				t.Errorf("timeout %s, want %s", config.Timeout, tc.want)
@@ -113,7 +115,7 @@ func TestConnectionFlagsAreTheSame(t *testing.T) {
 		started bool
 		expects = pflag.NewFlagSet("", pflag.ContinueOnError)
 	)
-	newConnectionFlags().AddFlags(expects)
+	hubflags.NewConnectionFlags().AddFlags(expects)
 	root := newRootCommand(&started, func() {})
 	for name := range readers(t) {
 		command, _, err := root.Find([]string{name})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
@@ -45,10 +46,10 @@ func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags().Changed, processEnvironment()); err != nil {
-				return &usageError{err}
+				return exit.Mistake(err)
 			}
 			if err := o.validate(); err != nil {
-				return &usageError{err}
+				return exit.Mistake(err)
 			}
 			o.flags = changedFlags(cmd.Flags())
 			return o.run(cmd.Context(), stop)

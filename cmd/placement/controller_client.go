@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 )
 
 // restConfig finds the hub and applies the client-side rate limit, if there is one.
@@ -47,10 +49,10 @@ func findHub(kubeconfig string) (*rest.Config, error) {
 	}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, noHub("run in a pod of the hub")
+		return nil, hubflags.NoHub("run in a pod of the hub")
 	}
 	if err != nil {
-		return nil, unloaded(fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig", err))
+		return nil, hubflags.Unloaded(fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig", err))
 	}
 	return config, nil
 }

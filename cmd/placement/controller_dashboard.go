@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
@@ -84,8 +86,8 @@ func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.
 
 // newHubExplainer returns an explainer with the rights of a client, which lists from the informers of the manager what decides about placements.
 func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*answers.Explainer, error) {
-	kinds := kindFlags{added: o.FederatedKinds}
-	if err := kinds.parseKinds(); err != nil {
+	kinds := hubflags.Kinds{Added: o.FederatedKinds}
+	if err := kinds.ParseKinds(); err != nil {
 		return nil, err
 	}
 	enabled, err := o.Enabled()
@@ -94,10 +96,10 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	}
 	return &answers.Explainer{
 		Hub: tools.Hub{
-			Settings: tools.Settings{Delivered: kinds.delivered, Controllers: enabled, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
+			Settings: tools.Settings{Delivered: kinds.Delivered, Controllers: enabled, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
 			Client:   hubstate.NewInformed(live, mgr.GetCache(), view.Serves), Now: time.Now, Live: view,
 		},
-		Definitions: definitions, Suggest: suggestName,
+		Definitions: hubflags.Definitions, Suggest: suggest.Name,
 	}, nil
 }
 

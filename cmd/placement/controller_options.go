@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
@@ -24,8 +25,7 @@ import (
 )
 
 const (
-	defaultNamespace = "open-cluster-management-hub"
-	pprofFlag        = "pprof"
+	pprofFlag = "pprof"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -78,7 +78,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
 		"Namespace of the leader election lease, the ConfigMap "+managedcluster.VocabularyConfigMap+" and the Secret "+webhookserver.Secret+
-			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
+			". By default $POD_NAMESPACE, then the pod's namespace, then "+hubflags.DefaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
 	fs.Float32Var(&o.qps, "kube-api-qps", o.qps,
@@ -93,7 +93,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Number of Placements to reconcile at the same time; 0 is 16 for each CPU, at most 128, because workers mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
-	addRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
+	hubflags.AddRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
 	o.controllers.AddFlags(fs)
 
 	addTracingFlag(fs, &o.tracingFile)
@@ -215,7 +215,7 @@ func findNamespace(env environment) (string, error) {
 	}
 	data, err := os.ReadFile(env.namespaceFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return defaultNamespace, nil
+		return hubflags.DefaultNamespace, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("finding the namespace of this pod: %w; name it with --namespace", err)
@@ -223,7 +223,7 @@ func findNamespace(env environment) (string, error) {
 	if namespace := strings.TrimSpace(string(data)); namespace != "" {
 		return namespace, nil
 	}
-	return defaultNamespace, nil
+	return hubflags.DefaultNamespace, nil
 }
 
 // validate reports everything that is wrong at once.

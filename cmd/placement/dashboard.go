@@ -20,6 +20,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
@@ -59,13 +62,13 @@ const ownListen = "127.0.0.1:0"
 
 // dashboardOptions are the flags of the command.
 type dashboardOptions struct {
-	hubFlags
-	settingsFlags
-	askFlags
+	hubflags.Hub
+	hubflags.Settings
+	hubflags.Ask
 
 	listen string
 	// snapshot is the path of a snapshot that is shown in place of a hub.
-	snapshot snapshotFlag
+	snapshot hubflags.Snapshot
 }
 
 func newDashboardCommand() *cobra.Command {
@@ -81,27 +84,27 @@ func newDashboardCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
-	o.addSettings(flags)
-	o.addAsk(flags)
+	o.Add(flags)
+	o.AddSettings(flags)
+	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
 	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
-	o.snapshot.add(flags, "show")
+	o.snapshot.Add(flags, "show")
 	return cmd
 }
 
 // run serves the pages until ctx ends.
 func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return err
 	}
-	if err := errors.Join(checkLoopback("listen", o.listen), o.checkSettings()); err != nil {
-		return &usageError{err}
+	if err := errors.Join(checkLoopback("listen", o.listen), o.CheckSettings()); err != nil {
+		return exit.Mistake(err)
 	}
 	if o.snapshot != "" {
 		return o.showSnapshot(ctx, stdin, stdout)
 	}
-	live, config, namespace, err := o.connectHub()
+	live, config, namespace, err := o.ConnectHub()
 	if err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.W
 	if err != nil {
 		return err
 	}
-	if o.hubControllers, err = o.controllers(ctx, live); err != nil {
+	if o.HubControllers, err = o.Controllers(ctx, live); err != nil {
 		return err
 	}
 	pages, err := listenOwn(ctx, "listen", o.listen, who)
@@ -122,10 +125,10 @@ func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.W
 	hub := &hubs.Own{
 		Broadcast: hubs.NewBroadcast(), Namespace: namespace,
 		Explainer: &answers.Explainer{
-			Hub:         tools.Hub{Settings: o.settings(), Client: live, Now: time.Now},
-			Definitions: definitions, Suggest: suggestName,
+			Hub:         tools.Hub{Settings: o.HubSettings(), Client: live, Now: time.Now},
+			Definitions: hubflags.Definitions, Suggest: suggest.Name,
 		},
-		Ask: o.asker(config),
+		Ask: o.Asker(config),
 	}
 	watcher, err := watchHub(ctx, config)
 	switch {

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -16,7 +18,7 @@ import (
 
 // showSnapshot serves the pages of a snapshot until ctx ends.
 func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	taken, reader, err := o.snapshot.open(&o.hubFlags, stdin)
+	taken, reader, err := o.snapshot.Open(&o.Hub, stdin)
 	if err != nil {
 		return err
 	}
@@ -24,12 +26,12 @@ func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, st
 	if err != nil {
 		return err
 	}
-	o.hubControllers = taken.Header.Controllers
+	o.HubControllers = taken.Header.Controllers
 	now := func() time.Time { return taken.Header.Time.Time }
 	hub := &hubs.Own{
 		Broadcast: hubs.NewBroadcast(), Namespace: taken.Header.Namespace,
 		Explainer: &answers.Explainer{
-			Hub: tools.Hub{Settings: o.settings(), Client: reader, Now: now}, Definitions: definitions, Suggest: suggestName,
+			Hub: tools.Hub{Settings: o.HubSettings(), Client: reader, Now: now}, Definitions: hubflags.Definitions, Suggest: suggest.Name,
 		},
 	}
 	if err := pages.announce(stdout, "the snapshot of "+now().UTC().Format(time.RFC3339)); err != nil {

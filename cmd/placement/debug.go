@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
@@ -66,7 +68,7 @@ func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.completeDebug(cmd.Flags().Changed, processEnvironment()); err != nil {
-				return &usageError{err}
+				return exit.Mistake(err)
 			}
 			o.flags = changedFlags(cmd.Flags())
 			return o.run(cmd.Context(), stop)
@@ -86,9 +88,9 @@ func newDebugOptions() *controllerOptions {
 func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	o.addFlags(fs)
 	o.controllers.RemovalLimit = removalbudget.Limit{} // What the hub was started with is not known.
-	for _, name := range []string{maxRemovalFlag, countReplacedFlag} {
+	for _, name := range []string{hubflags.MaxRemovalFlag, hubflags.CountReplacedFlag} {
 		flag := fs.Lookup(name)
-		flag.Usage, flag.DefValue = hubLimitUsage, ""
+		flag.Usage, flag.DefValue = hubflags.HubLimitUsage, ""
 	}
 	fs.Lookup("controllers").Usage = "Controllers whose placements the endpoint evaluates: " + strings.Join(observed, ", ") +
 		"; '*' is both. " + strings.Join(clustersets.AssumedControllers(), ", ") +

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -88,8 +89,8 @@ func TestDebugFlags(t *testing.T) {
 			t.Errorf("--%s is hidden: %t", f.Name, found.Hidden)
 		}
 	})
-	if share := fs.Lookup(maxRemovalFlag).DefValue; share != "" {
-		t.Errorf("--%s claims that the hub holds removals above %q by default, which is not known", maxRemovalFlag, share)
+	if share := fs.Lookup(hubflags.MaxRemovalFlag).DefValue; share != "" {
+		t.Errorf("--%s claims that the hub holds removals above %q by default, which is not known", hubflags.MaxRemovalFlag, share)
 	}
 	if usage := fs.Lookup("listen").DefValue; usage != "0.0.0.0:9443" || !strings.Contains(fs.Lookup("controllers").Usage, "endpoint evaluates") {
 		t.Errorf("--listen defaults to %s; --controllers: %s", usage, fs.Lookup("controllers").Usage)

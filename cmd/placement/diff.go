@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
@@ -115,11 +117,11 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
 
 // diffOptions are the flags of the command.
 type diffOptions struct {
-	fileFlags
-	settingsFlags
-	askFlags
-	labelFlag
-	writeFlags
+	hubflags.Files
+	hubflags.Settings
+	hubflags.Ask
+	hubflags.Labels
+	hubflags.Writes
 
 	files    []string
 	hub      []string
@@ -144,18 +146,18 @@ func newDiffCommand() *cobra.Command {
 			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			switch {
 			case err != nil:
-				return &exitError{code: exitNotCompared, err: err}
+				return &exit.Error{Code: exit.NotCompared, Err: err}
 			case differs:
-				return &exitError{code: exitDiffers}
+				return &exit.Error{Code: exit.Differs}
 			default:
 				return nil
 			}
 		},
 	}
 	flags := cmd.Flags()
-	o.addFiles(cmd)
-	o.addSettings(flags)
-	o.addAsk(flags)
+	o.AddFiles(cmd)
+	o.AddSettings(flags)
+	o.AddAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with Placements, policies, classes and Tenants, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
@@ -166,27 +168,27 @@ func newDiffCommand() *cobra.Command {
 			"name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
-	o.addLabels(flags, "objects in the files to compare")
-	o.addWrites(flags)
+	o.AddLabels(flags, "objects in the files to compare")
+	o.AddWrites(flags)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
-	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
+	o.Hub.RegisterCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
 // run compares and prints.
 func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return false, err
 	}
 	now, err := o.parse()
 	if err != nil {
-		return false, &usageError{err}
+		return false, exit.Mistake(err)
 	}
-	if takeWide(&o.output) {
+	if hubflags.TakeWide(&o.output) {
 		o.showKept = true
 	}
-	o.compared.Settings, o.compared.Writes.Chosen = o.settings(), o.chosen()
-	o.compared.Writes.Review = admission.NewReviewer(ctx, definitions.Policies)
+	o.compared.Settings, o.compared.Writes.Chosen = o.HubSettings(), o.Chosen()
+	o.compared.Writes.Review = admission.NewReviewer(ctx, hubflags.Definitions.Policies)
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
@@ -201,21 +203,21 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	}
 	if !o.compared.Changes(given) {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
-			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.described(), strings.Join(o.files, ", "))
+			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.Described(), strings.Join(o.files, ", "))
 	}
 	hub, unread, err := o.readState(ctx, config, changes, given, stdin)
 	if err != nil {
 		if config == nil {
 			return false, err
 		}
-		answer, err := askUnread(err, func() (endpoint.Answer, error) { return o.ask(ctx, config, given) })
+		answer, err := hubflags.AskUnread(err, func() (endpoint.Answer, error) { return o.ask(ctx, config, given) })
 		if answer == nil {
 			return false, err
 		}
-		return answer.Differs, writeAnswer(stdout, answer, err)
+		return answer.Differs, hubflags.WriteAnswer(stdout, answer, err)
 	}
-	differences, err := o.compared.Compare(hub, given, changes, o.timeOf(now, o.now))
-	if err := errors.Join(err, o.note(changes.ReviewNotes())); err != nil {
+	differences, err := o.compared.Compare(hub, given, changes, o.TimeOf(now, o.now))
+	if err := errors.Join(err, o.Note(changes.ReviewNotes())); err != nil {
 		return false, err
 	}
 	if err := printers.Print(stdout, printers.Format(o.output), differences, answers.DifferenceStyle(o.showKept)); err != nil {
@@ -226,21 +228,21 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 
 // parse parses the flags. Its errors are usage errors.
 func (o *diffOptions) parse() (now time.Time, err error) {
-	if now, err = parseNow(o.now); err != nil {
+	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkSettings(), o.checkWrites()); err != nil {
+	if err := errors.Join(o.ParseLabels(), o.CheckSettings(), o.CheckWrites()); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)
-	first := slices.Index(inputs, stdinName)
+	first := slices.Index(inputs, hubflags.StdinName)
 	switch {
 	case len(o.files) == 0:
 		return now, errors.New("--filename: give at least one file, directory, or - for standard input")
-	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+	case first >= 0 && slices.Contains(inputs[first+1:], hubflags.StdinName):
 		return now, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case len(o.hub) > 0 && o.connects() != "":
-		return now, fmt.Errorf("--hub: the hub is read from files, so %s means nothing; leave out one or the other", o.connects())
+	case len(o.hub) > 0 && o.Connects() != "":
+		return now, fmt.Errorf("--hub: the hub is read from files, so %s means nothing; leave out one or the other", o.Connects())
 	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
 		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
 	}
@@ -249,34 +251,34 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 
 // findHub returns the connection to the hub, nil with --hub, and the default namespace of the files.
 func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namespace, err error) {
-	namespace = statefile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
+	namespace = statefile.Namespace{Name: o.Namespace, Enforced: o.Namespace != ""}
 	if len(o.hub) > 0 {
-		namespace.Name, err = o.fileNamespace()
+		namespace.Name, err = o.FileNamespace()
 		return nil, namespace, err
 	}
-	if config, namespace.Name, err = o.find(); err != nil {
+	if config, namespace.Name, err = o.Find(); err != nil {
 		return nil, namespace, err
 	}
 	// Its writes with dryRun=All get the warnings that the user would get.
-	config.WarningHandler = rest.NewWarningWriter(o.stderr, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler = rest.NewWarningWriter(o.Stderr, rest.WarningWriterOptions{Deduplicate: true})
 	return config, namespace, nil
 }
 
 func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, error) {
-	changes, err := definitions.ChangeReader(namespace, o.delivered)
+	changes, err := hubflags.Definitions.ChangeReader(namespace, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
-	changes.Select(o.selector)
-	changes.Strict(o.strict)
+	changes.Select(o.Selector)
+	changes.Strict(o.Strict)
 	take := func(name string, content []byte) {
 		o.manifests = append(o.manifests, content)
 		changes.Read(name, content)
 	}
-	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+	if err := hubflags.ReadPaths("--filename", o.files, stdin, take); err != nil {
 		return nil, err
 	}
-	return changes, o.note(changes.Notes())
+	return changes, o.Note(changes.Notes())
 }
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
@@ -284,17 +286,17 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
-		if state, err = o.readHub(ctx, statefile.Stored, o.delivered, "--hub", o.hub, stdin); err == nil {
-			o.compared.Controllers = o.controllersTaken()
+		if state, err = o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin); err == nil {
+			o.compared.Controllers = o.ControllersTaken()
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err
 	}
-	hub, err := connect(config)
+	hub, err := hubflags.Connect(config)
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.compared.Controllers, err = o.controllers(ctx, hub); err != nil {
+	if o.compared.Controllers, err = o.Controllers(ctx, hub); err != nil {
 		return nil, nil, err
 	}
 	if o.compared.Effects, err = tools.ReadNamespaceEffects(ctx, hub, changes, o.compared.Writes, given); err != nil {
@@ -311,14 +313,14 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 	switch {
 	case o.now != "":
 		return endpoint.Answer{}, errors.New("the hub compares with the present, so it was not asked because of --now")
-	case o.selector != nil:
-		return endpoint.Answer{}, errSelectorUnread
+	case o.Selector != nil:
+		return endpoint.Answer{}, hubflags.ErrSelectorUnread
 	}
-	namespace, objects, err := tools.ObjectsToCompare(given, o.delivered)
+	namespace, objects, err := tools.ObjectsToCompare(given, o.Delivered)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	hub, err := connect(config)
+	hub, err := hubflags.Connect(config)
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
@@ -326,10 +328,10 @@ func (o *diffOptions) ask(ctx context.Context, config *rest.Config, given *expla
 		Command: endpoint.CommandDiff, Namespace: namespace, Objects: objects, Output: o.output, ShowKept: o.showKept,
 		Manifests: string(bytes.Join(o.manifests, []byte("\n---\n"))),
 	}
-	chosen := o.chosen()
+	chosen := o.Chosen()
 	question.Write, question.FieldManager, question.ForceConflicts = string(chosen.Method), chosen.FieldManager, chosen.Force
-	if err := tools.AddListable(ctx, hub, given, o.delivered, &question); err != nil {
+	if err := tools.AddListable(ctx, hub, given, o.Delivered, &question); err != nil {
 		return endpoint.Answer{}, err
 	}
-	return o.send(ctx, hub, config, question)
+	return o.Send(ctx, hub, config, question)
 }

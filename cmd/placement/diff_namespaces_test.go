@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/expect"
@@ -56,24 +58,24 @@ func TestNamespaceInTheFilesOfDiff(t *testing.T) {
 		want, unwanted []string
 	}{
 		{
-			reason: "a label that a policy selects by, merged with a live label", wantCode: exitDiffers,
+			reason: "a label that a policy selects by, merged with a live label", wantCode: exit.Differs,
 			file: head + "{name: team-a, labels: {tier: db, " + federated + "}}\n", want: []string{"Namespace team-a: changed\n", injected},
 		},
 		{
-			reason: "the same beside the policy", wantCode: exitDiffers,
+			reason: "the same beside the policy", wantCode: exit.Differs,
 			file: head + "{name: team-a, labels: {tier: db, " + federated + "}}\n" + policy,
 			want: []string{"Namespace team-a: changed\n", "ClusterPodSchedulingPolicy db: unchanged\n", injected},
 		},
 		{
-			reason: "a label of the last apply that the file lacks ends the delivery", wantCode: exitOK,
+			reason: "a label of the last apply that the file lacks ends the delivery", wantCode: exit.OK,
 			file: head + "{name: team-a, labels: {tier: web}}\n", want: []string{"Namespace team-a: changed\n"}, unwanted: []string{injected},
 		},
 		{
-			reason: "nothing changes", wantCode: exitOK,
+			reason: "nothing changes", wantCode: exit.OK,
 			file: head + "{name: team-a, labels: {tier: web, " + federated + "}}\n", unwanted: []string{"Namespace", injected},
 		},
 		{
-			reason: "a Namespace alone that nothing reads", wantCode: exitOK, file: head + "{name: team-b}\n", unwanted: []string{"Namespace"},
+			reason: "a Namespace alone that nothing reads", wantCode: exit.OK, file: head + "{name: team-b}\n", unwanted: []string{"Namespace"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -112,7 +114,7 @@ func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
 			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
 			var stdout bytes.Buffer
 			o := simulateOptions{
-				files: []string{added}, hub: []string{hub}, output: "table", settingsFlags: settingsFlags{requestOptions: system.DefaultRequests()},
+				files: []string{added}, hub: []string{hub}, output: "table", Settings: hubflags.Settings{RequestOptions: system.DefaultRequests()},
 				changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}}},
 			}
 			_, err := o.run(t.Context(), strings.NewReader(""), &stdout)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -27,42 +28,42 @@ func TestDiffOfObjects(t *testing.T) {
 		{reason: "what the file does not set stays", args: []string{"--server-side=false", "-f", file("same.yaml", unchanged)},
 			want: []string{"no object is withdrawn or newly delivered"}},
 		{
-			reason: "federated-selector F15: another selector", args: []string{"-f", moved}, wantCode: exitDiffers,
+			reason: "federated-selector F15: another selector", args: []string{"-f", moved}, wantCode: exit.Differs,
 			want: []string{"withdraws 1 object (2 copies); delivers 1 object newly",
 				"- eu1  predicate 1 label location In [usa]: is europe", "+ us1"},
 		},
 		{
-			reason: "federated-selector 3.1.4: the budget does not hold what the object itself asks for", wantCode: exitDiffers,
+			reason: "federated-selector 3.1.4: the budget does not hold what the object itself asks for", wantCode: exit.Differs,
 			args: []string{"-f", moved, "--max-removal-percent", "10"}, want: []string{"- eu1"}, unwanted: "RemovalHeld",
 		},
 		{
-			reason: "content", wantCode: exitDiffers, args: []string{"-f", file("content.yaml", strings.Replace(unchanged, "fast", "slow", 1))},
+			reason: "content", wantCode: exit.Differs, args: []string{"-f", file("content.yaml", strings.Replace(unchanged, "fast", "slow", 1))},
 			want: []string{"0 gained, 0 lost, 2 kept, 2 of them updated"},
 		},
 		{
-			reason: "a new object, by names", wantCode: exitDiffers,
+			reason: "a new object, by names", wantCode: exit.Differs,
 			args: []string{"-o", "name", "-f", file("new.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: team-a}\n")},
 			want: []string{"team-a/key@secret +eu1\nteam-a/key@secret +eu2\nteam-a/key@secret +us1\n"},
 		},
 		{
-			reason: "the default of the Namespace", wantCode: exitDiffers,
+			reason: "the default of the Namespace", wantCode: exit.Differs,
 			args: []string{"-f", file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, annotations: "+inUSA+"}\n")},
 			want: []string{"1 of them a Deployment with 6 replicas", "Deployment.apps/team-a/web: 0 gained, 2 lost, 1 kept"},
 		},
 		{
-			reason: "federated-selector 3.1.4: a default of the Namespace counts for the budget", wantCode: exitDiffers,
+			reason: "federated-selector 3.1.4: a default of the Namespace counts for the budget", wantCode: exit.Differs,
 			args: []string{"--max-removal-percent", "10",
 				"-f", file("default.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, annotations: "+inUSA+"}\n")},
 			want: []string{"RemovalHeld: 2 of 3 clusters would lose Deployment.apps/team-a/web"},
 		},
 		{
-			reason: "a mistake holds", wantCode: exitOK,
+			reason: "a mistake holds", wantCode: exit.OK,
 			args: []string{"-f", file("mistake.yaml", strings.Replace(unchanged, "team-a}",
 				"team-a, annotations: {federation.alpha.kubernetes.io/cluster-selector: '{'}}", 1))},
 			want: []string{"1 object would be held as it is", "ConfigMap/team-a/settings: held, 2 clusters keep it"},
 		},
 		{
-			reason: "federated-selector F38: a Placement comes", wantCode: exitDiffers,
+			reason: "federated-selector F38: a Placement comes", wantCode: exit.Differs,
 			args: []string{"-o", "name", "-f", file("placement.yaml",
 				"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: canary, namespace: team-a}\n"+
 					"spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {location: usa}}}}]}\n")},

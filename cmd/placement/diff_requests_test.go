@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -24,26 +25,26 @@ func TestDiffOfRequests(t *testing.T) {
 		want     []string
 	}{
 		{
-			reason: "a limit of a Purpose", file: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), wantCode: exitDiffers,
+			reason: "a limit of a Purpose", file: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), wantCode: exit.Differs,
 			want: []string{"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster cluster-openmcp-shared/workload-",
 				"nothing changes for 1 request with a Grant", "if no request had a Grant: 3 Clusters instead of 2, 1 more for 4 requests"},
 		},
 		{
-			reason: "what the file does not set stays", file: object("Purpose", "name: workload", "spec: {tenancyLimit: 2}"), wantCode: exitOK,
+			reason: "what the file does not set stays", file: object("Purpose", "name: workload", "spec: {tenancyLimit: 2}"), wantCode: exit.OK,
 			want: []string{"another result for 0 requests"},
 		},
 		{
-			reason: "a new request, by names", args: []string{"-o", "name"}, wantCode: exitDiffers,
+			reason: "a new request, by names", args: []string{"-o", "name"}, wantCode: exit.Differs,
 			file: object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: [mcp]}"),
 			want: []string{"team-b/new@clusterrequest ~\n"},
 		},
 		{
-			reason: "cluster-request C46: profiles are not applied, as they are in the status", wantCode: exitOK,
+			reason: "cluster-request C46: profiles are not applied, as they are in the status", wantCode: exit.OK,
 			file: object("ClusterProvider", "name: gardener", "spec: {}\nstatus: {ready: false}"),
 			want: []string{"another result for 0 requests"},
 		},
 		{
-			reason: "a mistake in the file", wantCode: exitNotCompared,
+			reason: "a mistake in the file", wantCode: exit.NotCompared,
 			file: object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"),
 		},
 	} {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/expect"
@@ -82,9 +84,9 @@ func TestDiff(t *testing.T) {
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.tolerations\n" +
 				"  = c1\n",
 		},
-		{reason: "a difference is code 1 without an error", args: []string{"-f", empty, "--hub", hub}, wantCode: exitDiffers, wantStdout: lossTable},
+		{reason: "a difference is code 1 without an error", args: []string{"-f", empty, "--hub", hub}, wantCode: exit.Differs, wantStdout: lossTable},
 		{
-			reason: "a cluster set affects the placements that use it", wantCode: exitDiffers,
+			reason: "a cluster set affects the placements that use it", wantCode: exit.Differs,
 			args: []string{"--hub", hub, "-f", file("set.yaml", "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\n"+
 				"metadata: {name: default}\n"+
 				"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {no: cluster}}}}\n")},
@@ -97,40 +99,41 @@ func TestDiff(t *testing.T) {
 			wantStdout: "the cluster sets and bindings affect 0 of 1 placement: no placement gains or loses a cluster; 1 does not change\n",
 		},
 		{
-			reason: "files of standard input", stdin: emptied, args: []string{"-f", "-", "--hub", hub, "-o", "name"}, wantCode: exitDiffers,
+			reason: "files of standard input", stdin: emptied, args: []string{"-f", "-", "--hub", hub, "-o", "name"}, wantCode: exit.Differs,
 			wantStdout: "team-a/all -c1\n",
 		},
 		{
-			reason: "a hub of standard input", stdin: diffedHub, args: []string{"-f", empty, "--hub", "-", "-o", "name"}, wantCode: exitDiffers,
+			reason: "a hub of standard input", stdin: diffedHub, args: []string{"-f", empty, "--hub", "-", "-o", "name"}, wantCode: exit.Differs,
 			wantStdout: "team-a/all -c1\n",
 		},
 		{
-			reason: "several files, and a namespace for the placement that names none", wantCode: exitDiffers,
+			reason: "several files, and a namespace for the placement that names none", wantCode: exit.Differs,
 			args: []string{"-f", noNamespace, "-f", file("new.yaml", diffedHead+"metadata: {name: new, namespace: team-a}\nspec: {}\n"),
 				"--hub", hub, "-n", "team-a", "-o", "name"},
 			wantStdout: "team-a/all -c1\nteam-a/new +c1\n",
 		},
 		{
-			reason: "issue 26, U9: -l compares objects of the files that have the labels", wantCode: exitDiffers,
+			reason: "issue 26, U9: -l compares objects of the files that have the labels", wantCode: exit.Differs,
 			args: []string{"-l", "stage=prod", "--hub", hub, "-o", "name", "-f", empty,
 				"-f", file("labelled.yaml", diffedHead+"metadata: {name: new, namespace: team-a, labels: {stage: prod}}\nspec: {}\n")},
 			wantStdout: "team-a/new +c1\n",
 		},
 		{
-			reason: "issue 26, U9: -l that selects nothing", args: []string{"-l", "stage=test", "--hub", hub, "-f", empty}, wantCode: exitNotCompared,
+			reason: "issue 26, U9: -l that selects nothing",
+			args:   []string{"-l", "stage=test", "--hub", hub, "-f", empty}, wantCode: exit.NotCompared,
 			wantStderr: []string{"there is no Placement with the labels stage=test in "},
 		},
 		{
 			reason: "issue 26, U9: -l with labels in the file that are no texts", args: []string{"-l", "stage=test", "--hub", hub,
 				"-f", file("number.yaml", diffedHead+"metadata: {name: new, namespace: team-a, labels: {stage: 1}}\nspec: {}\n")},
-			wantCode: exitNotCompared, wantStderr: []string{"number.yaml:3: Placement team-a/new: metadata.labels[stage]: must be a string"},
+			wantCode: exit.NotCompared, wantStderr: []string{"number.yaml:3: Placement team-a/new: metadata.labels[stage]: must be a string"},
 		},
 		{
-			reason: "a selector that is none", args: []string{"-l", "=", "--hub", hub, "-f", empty}, wantCode: exitUsage,
+			reason: "a selector that is none", args: []string{"-l", "=", "--hub", hub, "-f", empty}, wantCode: exit.Usage,
 			wantStderr: []string{"--selector: ", "kubectl get -l"},
 		},
 		{
-			reason: "A1: a mistake is an error, the others are still told", wantCode: exitNotCompared,
+			reason: "A1: a mistake is an error, the others are still told", wantCode: exit.NotCompared,
 			args: []string{"-f", empty, "--hub", hub, "-o", "name",
 				"-f", file("broken.yaml", diffedHead+"metadata: {name: broken, namespace: team-a}\nspec: {prioritizerPolicy: {mode: Sometimes}}\n")},
 			wantStdout: "team-a/all -c1\n",
@@ -138,7 +141,7 @@ func TestDiff(t *testing.T) {
 				"spec.prioritizerPolicy.mode: Unsupported value: \"Sometimes\""},
 		},
 		{
-			reason: "the older API, beside a placement of the same name", wantCode: exitDiffers,
+			reason: "the older API, beside a placement of the same name", wantCode: exit.Differs,
 			args: []string{"-f", file("both.yaml", emptied+"---\n"+olderHead+"metadata: {name: all}\nspec: {predicates: [{clusterName: c2}]}\n"),
 				"--server-side=false", "--hub", file("both-hub.yaml", diffedHub+olderDiffed), "-n", "team-a"},
 			wantStdout: lossTable + "\nteam-a/all (placement.open-cluster-management.io): 0 gained, 1 lost, 0 kept; 0 of 1 wanted\n" +
@@ -148,7 +151,7 @@ func TestDiff(t *testing.T) {
 				"  - c1  predicate 1 name is c2: is c1\n",
 		},
 		{
-			reason: "hidden managedFields: both answers, if they differ", wantCode: exitDiffers,
+			reason: "hidden managedFields: both answers, if they differ", wantCode: exit.Differs,
 			args: []string{"--hub", hub,
 				"-f", file("either.yaml", diffedHead+"metadata: {name: all, namespace: team-a}\nspec: {clusterSets: [default]}\n")},
 			wantStdout: "team-a/all: no difference, 1 kept; 1 of 1 wanted\n" +
@@ -166,96 +169,96 @@ func TestDiff(t *testing.T) {
 				"1 field of live objects that the files do not set would go\n",
 		},
 		{
-			reason: "a conflict", wantCode: exitNotCompared, args: []string{"-f", empty, "--hub", managed, "--server-side", "-o", "name"},
+			reason: "a conflict", wantCode: exit.NotCompared, args: []string{"-f", empty, "--hub", managed, "--server-side", "-o", "name"},
 			wantStderr: []string{"Placement team-a/all would be refused, and is not in the comparison: Apply failed with 1 conflict: conflict with " +
 				`"scaler" using cluster.open-cluster-management.io/v1beta1: .spec.numberOfClusters; use --force-conflicts`},
 		},
 		{
-			reason: "a forced conflict", wantCode: exitDiffers,
+			reason: "a forced conflict", wantCode: exit.Differs,
 			args:       []string{"-f", empty, "--hub", managed, "--server-side", "--field-manager", "ci", "--force-conflicts", "-o", "name"},
 			wantStdout: "team-a/all -c1\n",
 		},
 		{
-			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exitUsage,
+			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exit.Usage,
 			wantStderr: []string{"--field-manager: it is that of server-side apply; add --server-side"},
 		},
 		{
-			reason: "conflicts of client-side apply", args: []string{"-f", empty, "--hub", hub, "--force-conflicts"}, wantCode: exitUsage,
+			reason: "conflicts of client-side apply", args: []string{"-f", empty, "--hub", hub, "--force-conflicts"}, wantCode: exit.Usage,
 			wantStderr: []string{"--force-conflicts: conflicts are those of server-side apply; add --server-side"},
 		},
 		{
-			reason: "two writes", args: []string{"-f", empty, "--hub", hub, "--replace", "--server-side"}, wantCode: exitUsage,
+			reason: "two writes", args: []string{"-f", empty, "--hub", hub, "--replace", "--server-side"}, wantCode: exit.Usage,
 			wantStderr: []string{"--replace: objects are replaced or applied"},
 		},
 		{
-			reason: "a mistake in the older API", wantCode: exitNotCompared,
+			reason: "a mistake in the older API", wantCode: exit.NotCompared,
 			args: []string{"-f", file("older.yaml", olderHead+"metadata: {name: all}\nspec: {antiAffinity: {topologyKey: a}}\n"),
 				"--hub", hub, "-n", "b", "-o", "name"},
 			wantStderr: []string{"Placement b/all would be refused, and is not in the comparison: spec.antiAffinity.topologyKeyType: "},
 		},
 		{
-			reason: "another namespace than asked for", args: []string{"-f", empty, "--hub", hub, "-n", "team-b"}, wantCode: exitNotCompared,
+			reason: "another namespace than asked for", args: []string{"-f", empty, "--hub", hub, "-n", "team-b"}, wantCode: exit.NotCompared,
 			wantStderr: []string{empty + ":3: Placement team-a/all: metadata.namespace: is team-a, and --namespace says team-b: change one"},
 		},
 		{
-			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml"), "--hub", hub}, wantCode: exitNotCompared,
+			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml"), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"--filename", "nosuch.yaml"},
 		},
 		{
-			reason: "a hub that is not there", args: []string{"-f", empty, "--hub", filepath.Join(dir, "nosuch")}, wantCode: exitNotCompared,
+			reason: "a hub that is not there", args: []string{"-f", empty, "--hub", filepath.Join(dir, "nosuch")}, wantCode: exit.NotCompared,
 			wantStderr: []string{"--hub: ", "nosuch"},
 		},
 		{
-			reason: "no YAML", args: []string{"-f", file("bad.yaml", "a: b: c\n"), "--hub", hub}, wantCode: exitNotCompared,
+			reason: "no YAML", args: []string{"-f", file("bad.yaml", "a: b: c\n"), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"bad.yaml:1: not valid YAML", "check the indentation"},
 		},
 		{
-			reason: "a file of nothing", args: []string{"-f", file("nothing.yaml", "# no\n---\n"), "--hub", hub}, wantCode: exitNotCompared,
+			reason: "a file of nothing", args: []string{"-f", file("nothing.yaml", "# no\n---\n"), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"there is no Placement in ", "nothing.yaml", "add one with -f"},
 		},
 		{
-			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exitNotCompared,
+			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"the input has 2 mistakes", "clusters.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 " +
 				"cannot be compared: leave it out"},
 		},
 		{
-			reason: "a mistake in the files of the hub", wantCode: exitNotCompared,
+			reason: "a mistake in the files of the hub", wantCode: exit.NotCompared,
 			args:       []string{"-f", empty, "--hub", file("typo.yaml", strings.Replace(diffedHub, "clusterSet:", "set:", 1))},
 			wantStderr: []string{"typo.yaml:", "ManagedClusterSetBinding team-a/default: spec.set: unknown field"},
 		},
 		{
-			reason: "a hub that does not answer", args: []string{"-f", empty, "--kubeconfig", unreachable}, wantCode: exitNotCompared,
+			reason: "a hub that does not answer", args: []string{"-f", empty, "--kubeconfig", unreachable}, wantCode: exit.NotCompared,
 			wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig names the right one"},
 		},
 		{
 			reason: "a kubeconfig that is not there", args: []string{"-f", empty, "--kubeconfig", filepath.Join(dir, "none")},
-			wantCode: exitNotCompared, wantStderr: []string{"loading the kubeconfig", "none", "name another with --kubeconfig"},
+			wantCode: exit.NotCompared, wantStderr: []string{"loading the kubeconfig", "none", "name another with --kubeconfig"},
 		},
 		{
 			reason: "a context that is not there", args: []string{"-f", empty, "--kubeconfig", unreachable, "--context", "nosuch"},
-			wantCode: exitNotCompared, wantStderr: []string{"loading the kubeconfig", "nosuch", "--context"},
+			wantCode: exit.NotCompared, wantStderr: []string{"loading the kubeconfig", "nosuch", "--context"},
 		},
 		{
-			reason: "no file", args: []string{"--hub", hub}, wantCode: exitUsage,
+			reason: "no file", args: []string{"--hub", hub}, wantCode: exit.Usage,
 			wantStderr: []string{"--filename: give at least one", "Run 'placement diff --help'"},
 		},
 		{
-			reason: "standard input for both", args: []string{"-f", "-", "--hub", "-"}, wantCode: exitUsage,
+			reason: "standard input for both", args: []string{"-f", "-", "--hub", "-"}, wantCode: exit.Usage,
 			wantStderr: []string{"standard input (-) can be read only once"},
 		},
 		{
-			reason: "two hubs", args: []string{"-f", empty, "--hub", hub, "--context", "prod"}, wantCode: exitUsage,
+			reason: "two hubs", args: []string{"-f", empty, "--hub", hub, "--context", "prod"}, wantCode: exit.Usage,
 			wantStderr: []string{"--hub: the hub is read from files"},
 		},
 		{
-			reason: "an unknown format", args: []string{"-f", empty, "--hub", hub, "-o", "xml"}, wantCode: exitUsage,
+			reason: "an unknown format", args: []string{"-f", empty, "--hub", hub, "-o", "xml"}, wantCode: exit.Usage,
 			wantStderr: []string{`--output: unknown format "xml"`},
 		},
 		{
-			reason: "a time that is none", args: []string{"-f", empty, "--hub", hub, "--now", "noon"}, wantCode: exitUsage,
+			reason: "a time that is none", args: []string{"-f", empty, "--hub", hub, "--now", "noon"}, wantCode: exit.Usage,
 			wantStderr: []string{`--now: "noon" is no time such as`},
 		},
-		{reason: "an unknown flag", args: []string{"--files"}, wantCode: exitUsage, wantStderr: []string{"unknown flag: --files"}},
+		{reason: "an unknown flag", args: []string{"--files"}, wantCode: exit.Usage, wantStderr: []string{"unknown flag: --files"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -284,21 +287,21 @@ func TestDiffFindsTheHub(t *testing.T) {
 		"context: {", "context: {namespace: team-z, ", 1))
 	t.Setenv("KUBECONFIG", kubeconfig)
 
-	var flags hubFlags
-	config, namespace, err := flags.find()
+	var flags hubflags.Hub
+	config, namespace, err := flags.Find()
 	expect.NoError(t, err)
 	if config.Host != "https://127.0.0.1:1" || namespace != "team-z" || config.Timeout != 30*time.Second {
 		t.Errorf("found %s, namespace %s, timeout %v", config.Host, namespace, config.Timeout)
 	}
-	flags.namespace = "team-a"
-	if _, namespace, err = flags.find(); err != nil || namespace != "team-a" {
+	flags.Namespace = "team-a"
+	if _, namespace, err = flags.Find(); err != nil || namespace != "team-a" {
 		t.Errorf("namespace %s, error %v", namespace, err)
 	}
 }
 
 func TestDiffWithoutAHub(t *testing.T) {
-	var flags hubFlags
-	_, _, err := flags.find()
+	var flags hubflags.Hub
+	_, _, err := flags.Find()
 	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--server"})
 }
 
@@ -306,8 +309,8 @@ func TestDiffReportsWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	o := diffOptions{
 		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(printers.FormatTable),
-		hub:           []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
-		settingsFlags: settingsFlags{requestOptions: system.DefaultRequests()},
+		hub:      []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
+		Settings: hubflags.Settings{RequestOptions: system.DefaultRequests()},
 	}
 	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("error is %v, want %v", err, os.ErrClosed)

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -18,9 +20,9 @@ import (
 func TestExitCodesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
 	expect.NoError(t, err)
-	for _, exit := range exitCodes {
-		if row := fmt.Sprintf("| %d | %s |\n", exit.code,
-			strings.Join([]string{exit.means, exit.comparing, exit.stdout, exit.stderr}, " | ")); !strings.Contains(string(page), row) {
+	for _, described := range exit.Codes {
+		cells := []string{described.Means, described.Comparing, described.Stdout, described.Stderr}
+		if row := fmt.Sprintf("| %d | %s |\n", described.Code, strings.Join(cells, " | ")); !strings.Contains(string(page), row) {
 			t.Errorf("docs/commands.md lacks %q", row)
 		}
 	}
@@ -50,34 +52,35 @@ func TestExitCodesOfAllCommands(t *testing.T) {
 			want                      int
 			stderr                    string
 		}{
-			{outcome: "help", args: []string{"--help"}, want: exitOK},
-			{outcome: "an unknown flag", args: []string{"--nosuch"}, want: exitUsage, stderr: "unknown flag: --nosuch"},
-			{outcome: "an unknown format", flag: "output", args: []string{"-o", "nosuch"}, want: exitUsage, stderr: `"nosuch"`},
+			{outcome: "help", args: []string{"--help"}, want: exit.OK},
+			{outcome: "an unknown flag", args: []string{"--nosuch"}, want: exit.Usage, stderr: "unknown flag: --nosuch"},
+			{outcome: "an unknown format", flag: "output", args: []string{"-o", "nosuch"}, want: exit.Usage, stderr: `"nosuch"`},
 			{
-				outcome: "an unreadable timeout", flag: timeoutFlag, args: []string{"--server", "http://127.0.0.1:1", "--request-timeout", "soon"},
-				want: exitUsage, stderr: `"soon" is no time`,
+				outcome: "an unreadable timeout", flag: hubflags.TimeoutFlag,
+				args: []string{"--server", "http://127.0.0.1:1", "--request-timeout", "soon"},
+				want: exit.Usage, stderr: `"soon" is no time`,
 			},
 			{
-				outcome: "no server", flag: timeoutFlag, args: nowhere, stderr: "127.0.0.1:1",
-				want: map[bool]int{false: exitFailure, true: exitNotCompared}[comparing],
+				outcome: "no server", flag: hubflags.TimeoutFlag, args: nowhere, stderr: "127.0.0.1:1",
+				want: map[bool]int{false: exit.Failure, true: exit.NotCompared}[comparing],
 			},
 			{
-				outcome: "a kubeconfig that does not exist", flag: "kubeconfig", args: []string{"--kubeconfig", missing}, want: exitUsage,
+				outcome: "a kubeconfig that does not exist", flag: "kubeconfig", args: []string{"--kubeconfig", missing}, want: exit.Usage,
 				stderr: missing,
 			},
 			{
-				outcome: "a kubeconfig of the environment that does not exist", flag: timeoutFlag, kubeconfig: missing, want: exitUsage,
+				outcome: "a kubeconfig of the environment that does not exist", flag: hubflags.TimeoutFlag, kubeconfig: missing, want: exit.Usage,
 				stderr: "Error: $KUBECONFIG: there is no file " + missing,
 			},
 			{
-				outcome: "a file that does not exist", flag: "filename", kubeconfig: valid, args: []string{"-f", missing}, want: exitUsage,
+				outcome: "a file that does not exist", flag: "filename", kubeconfig: valid, args: []string{"-f", missing}, want: exit.Usage,
 				stderr: missing,
 			},
 			{
 				outcome: "a directory without files", flag: "filename", kubeconfig: valid, args: []string{"-f", filepath.Dir(missing)},
-				want: exitUsage, stderr: "has no file",
+				want: exit.Usage, stderr: "has no file",
 			},
-			{outcome: "a file that does not exist, of a hub", flag: "hub", args: []string{"--hub", missing}, want: exitUsage, stderr: missing},
+			{outcome: "a file that does not exist, of a hub", flag: "hub", args: []string{"--hub", missing}, want: exit.Usage, stderr: missing},
 		} {
 			names := tc.flag == "output" && command.Name() == "snapshot" // Its -o names a file.
 			if names || tc.flag != "" && command.Flags().Lookup(tc.flag) == nil {
@@ -90,7 +93,7 @@ func TestExitCodesOfAllCommands(t *testing.T) {
 				if code := execute(t.Context(), args, &stdout, &stderr); code != tc.want {
 					t.Errorf("exit code %d, want %d; stderr %s", code, tc.want, &stderr)
 				}
-				if !strings.Contains(stderr.String(), tc.stderr) || (stdout.Len() > 0) != (tc.want == exitOK) {
+				if !strings.Contains(stderr.String(), tc.stderr) || (stdout.Len() > 0) != (tc.want == exit.OK) {
 					t.Errorf("stdout %q, stderr %q; want %q in stderr", &stdout, &stderr, tc.stderr)
 				}
 			})
@@ -115,45 +118,45 @@ func TestWhatIsPrinted(t *testing.T) {
 		stdout []string // in this order
 		stderr string
 	}{
-		{"explain team-b/q team-a/p -f " + world, exitOK, []string{"team-b/q: ", "team-a/p: "}, skipped},
-		{"explain team-b/q team-a/nosuch team-a/p -f " + world, exitFailure, []string{"team-b/q: ", "team-a/p: "}, "no Placement team-a/nosuch in"},
-		{"explain nosuch -f " + world, exitFailure, nil, "no Placement nosuch in"},
-		{"explain nosuch --api v1alpha1 -f " + world, exitFailure, nil, "no Placement nosuch (placement.open-cluster-management.io) in"},
+		{"explain team-b/q team-a/p -f " + world, exit.OK, []string{"team-b/q: ", "team-a/p: "}, skipped},
+		{"explain team-b/q team-a/nosuch team-a/p -f " + world, exit.Failure, []string{"team-b/q: ", "team-a/p: "}, "no Placement team-a/nosuch in"},
+		{"explain nosuch -f " + world, exit.Failure, nil, "no Placement nosuch in"},
+		{"explain nosuch --api v1alpha1 -f " + world, exit.Failure, nil, "no Placement nosuch (placement.open-cluster-management.io) in"},
 		{
-			"explain configmap/b team-b/q pod/b pod/a team-a/p -f " + world, exitOK,
+			"explain configmap/b team-b/q pod/b pod/a team-a/p -f " + world, exit.OK,
 			[]string{"ConfigMap/team-a/b: ", "team-b/q: ", "Pod team-a/b: ", "Pod team-a/a: ", "team-a/p: "}, skipped,
 		},
 		{
-			"explain configmap/b configmap/nosuch configmap/a -f " + world, exitFailure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "},
+			"explain configmap/b configmap/nosuch configmap/a -f " + world, exit.Failure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "},
 			"no ConfigMap nosuch",
 		},
-		{"explain pod b nosuch a -f " + world, exitFailure, []string{"Pod team-a/b: ", "Pod team-a/a: "}, "no Pod nosuch"},
+		{"explain pod b nosuch a -f " + world, exit.Failure, []string{"Pod team-a/b: ", "Pod team-a/a: "}, "no Pod nosuch"},
 		{
-			"explain clusterrequest b nosuch a -f " + world, exitFailure, []string{"ClusterRequest/team-a/b: ", "ClusterRequest/team-a/a: "},
+			"explain clusterrequest b nosuch a -f " + world, exit.Failure, []string{"ClusterRequest/team-a/b: ", "ClusterRequest/team-a/a: "},
 			"no ClusterRequest nosuch",
 		},
-		{"federated configmap b nosuch a -f " + world, exitFailure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "}, "no ConfigMap nosuch"},
-		{"federated -f " + world, exitOK, []string{"ConfigMap/team-a/a: ", "ConfigMap/team-a/b: "}, skipped},
-		{"simulate --placement team-a/nosuch --placement team-a/p -f " + world, exitFailure, []string{"team-a/p: "}, "no Placement team-a/nosuch"},
-		{"simulate --placement team-a/nosuch -f " + world, exitFailure, nil, "no Placement team-a/nosuch"},
-		{"simulate --drain c1 --placement team-a/x --placement team-a/p --show-kept -f " + world, exitFailure, []string{"team-a/p: "}, "team-a/x"},
+		{"federated configmap b nosuch a -f " + world, exit.Failure, []string{"ConfigMap/team-a/b: ", "ConfigMap/team-a/a: "}, "no ConfigMap nosuch"},
+		{"federated -f " + world, exit.OK, []string{"ConfigMap/team-a/a: ", "ConfigMap/team-a/b: "}, skipped},
+		{"simulate --placement team-a/nosuch --placement team-a/p -f " + world, exit.Failure, []string{"team-a/p: "}, "no Placement team-a/nosuch"},
+		{"simulate --placement team-a/nosuch -f " + world, exit.Failure, nil, "no Placement team-a/nosuch"},
+		{"simulate --drain c1 --placement team-a/x --placement team-a/p --show-kept -f " + world, exit.Failure, []string{"team-a/p: "}, "team-a/x"},
 		{
-			"simulate --drain c1 --exit-code --placement team-a/x --placement team-a/p -f " + world, exitNotCompared, []string{"team-a/p: "},
+			"simulate --drain c1 --exit-code --placement team-a/x --placement team-a/p -f " + world, exit.NotCompared, []string{"team-a/p: "},
 			"team-a/x",
 		},
-		{"simulate -f " + world, exitOK, []string{"team-a/p: ", "team-b/q: "}, skipped},
-		{"diff --hub " + world + " -f " + added, exitDiffers, []string{"team-a/new"}, skipped + skipped},
-		{"simulate -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"explain team-a/p -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"federated -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"diff --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"diff --hub " + mistake + " -f " + added, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"simulate --add --hub " + world + " -f " + mistake, exitUsage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
-		{"simulate -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
-		{"explain team-a/p -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
-		{"federated -f " + world + " -f " + refused, exitUsage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{"simulate -f " + world, exit.OK, []string{"team-a/p: ", "team-b/q: "}, skipped},
+		{"diff --hub " + world + " -f " + added, exit.Differs, []string{"team-a/new"}, skipped + skipped},
+		{"simulate -f " + mistake, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"explain team-a/p -f " + mistake, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"federated -f " + mistake, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"diff --hub " + world + " -f " + mistake, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"diff --hub " + mistake + " -f " + added, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"simulate --add --hub " + world + " -f " + mistake, exit.Usage, nil, mistake + ":16: Placement: metadata.nam: unknown field"},
+		{"simulate -f " + world + " -f " + refused, exit.Usage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{"explain team-a/p -f " + world + " -f " + refused, exit.Usage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
+		{"federated -f " + world + " -f " + refused, exit.Usage, nil, refused + ":1: Placement team-a/r: ValidatingAdmissionPolicy "},
 		{
-			"diff --hub " + world + " -f " + added + " -f " + refused, exitNotCompared, []string{"team-a/new"},
+			"diff --hub " + world + " -f " + added + " -f " + refused, exit.NotCompared, []string{"team-a/new"},
 			"Placement team-a/r would be refused, and is not in the comparison: ValidatingAdmissionPolicy ",
 		},
 	} {

@@ -15,6 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -119,10 +122,10 @@ const explainExample = `  # Why these clusters?
 
 // explainOptions are the flags of the command.
 type explainOptions struct {
-	fileFlags
-	settingsFlags
-	askFlags
-	labelFlag
+	hubflags.Files
+	hubflags.Settings
+	hubflags.Ask
+	hubflags.Labels
 
 	files         []string
 	clusters      []string
@@ -139,7 +142,7 @@ type explainOptions struct {
 	width int
 
 	// opened is the source once it was read, and unread the error about that.
-	opened *source
+	opened *hubflags.Source
 	unread error
 }
 
@@ -159,9 +162,9 @@ func newExplainCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.addFiles(cmd)
-	o.addSettings(flags)
-	o.addAsk(flags)
+	o.AddFiles(cmd)
+	o.AddSettings(flags)
+	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one, and of objects in files without one. " +
 		"Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -171,7 +174,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
-	o.addLabels(flags, "unsatisfied placements to list; implies --all")
+	o.AddLabels(flags, "unsatisfied placements to list; implies --all")
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
 	flags.BoolVar(&o.allClusters, answers.AllClustersFlag, false,
@@ -183,19 +186,19 @@ func newExplainCommand() *cobra.Command {
 
 // run prints the output once, or with --watch until ctx ends.
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return err
 	}
 	o.color, o.width = colored(stdout), widthOf(stdout)
-	if o.text != "" && len(args) > 0 {
-		return &usageError{fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0])}
+	if o.Text != "" && len(args) > 0 {
+		return exit.Mistake(fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0]))
 	}
 	groups := o.groupArgs(args)
 	if len(groups) == 1 {
 		return o.explainerOf(args).explain(ctx, o, args, stdin, stdout)
 	}
 	if err := o.checkGroups(); err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	var errs []error
 	for i, group := range groups {
@@ -216,7 +219,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
 	now, targets, err := o.parse(args)
 	if err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	source, err := o.source(ctx, stdin)
 	if err != nil {
@@ -224,13 +227,13 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 	}
 	for i := range targets {
 		if targets[i].namespace == "" {
-			targets[i].namespace = source.namespace
+			targets[i].namespace = source.Namespace
 		}
 	}
 	if o.watch {
 		return o.printChanges(ctx, source, targets, stdout)
 	}
-	found, err := o.evaluate(ctx, source, targets, o.timeOf(now, o.now))
+	found, err := o.evaluate(ctx, source, targets, o.TimeOf(now, o.now))
 	if found != nil {
 		err = errors.Join(found.write(stdout, o), err)
 	}
@@ -239,14 +242,14 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 
 // parse parses the command line. Its errors are usage errors.
 func (o *explainOptions) parse(args []string) (now time.Time, targets []target, err error) {
-	if now, err = parseNow(o.now); err != nil {
+	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	o.all = o.all || o.allNamespaces || o.text != ""
-	if err := errors.Join(o.parseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
+	o.all = o.all || o.allNamespaces || o.Text != ""
+	if err := errors.Join(o.ParseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
 		return now, nil, err
 	}
-	targets, err = parseTargets(args, o.namespace, o.api)
+	targets, err = parseTargets(args, o.Namespace, o.api)
 	return now, targets, err
 }
 
@@ -264,7 +267,7 @@ func (o *explainOptions) checkArgs(args []string) error {
 		return errors.New("--cluster explains one cluster of one placement: name the placement instead of --all")
 	case !o.all && len(args) == 0:
 		return errors.New("name a placement as NAMESPACE/NAME, or list the unsatisfied ones with --all")
-	case o.allNamespaces && o.namespace != "":
+	case o.allNamespaces && o.Namespace != "":
 		return errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
 	default:
 		return nil
@@ -280,15 +283,15 @@ func (o *explainOptions) checkFormat() error {
 
 // checkHub reports flags that contradict the origin of the State.
 func (o *explainOptions) checkHub() error {
-	return o.checkSource(o.files, o.watch, o.now)
+	return o.CheckSource(o.files, o.watch, o.now)
 }
 
 // evaluate computes the output once. It may return an output and an error.
-func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []target, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) evaluate(ctx context.Context, from *hubflags.Source, targets []target, now time.Time) (*explainOutput, error) {
 	if o.all {
-		return from.unsatisfied(ctx, o, now)
+		return o.listUnsatisfied(ctx, from, now)
 	}
-	return from.explain(ctx, o, targets, now)
+	return o.explainPlacements(ctx, from, targets, now)
 }
 
 // explainOutput is a result, or the answer of the hub.
@@ -299,7 +302,7 @@ type explainOutput struct {
 
 func (e *explainOutput) write(out io.Writer, o *explainOptions) error {
 	if e.byHub != nil {
-		return writeAnswer(out, e.byHub, nil)
+		return hubflags.WriteAnswer(out, e.byHub, nil)
 	}
 	return o.print(out, e.result)
 }
@@ -319,8 +322,8 @@ func (o *explainOptions) style() printers.Style {
 // explaining returns the options of explanations.
 func (o *explainOptions) explaining() *tools.ExplainOptions {
 	return &tools.ExplainOptions{
-		Settings: o.settings(), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
-		Suggest: suggestName,
+		Settings: o.HubSettings(), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
+		Suggest: suggest.Name,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -47,7 +48,7 @@ func TestExplainGroupsRejectedClusters(t *testing.T) {
 	run := func(args ...string) string {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if code := executeWithInput(t, "", append([]string{"explain", "team-a/p", "--now", diffNow}, args...), &stdout, &stderr); code != exitOK {
+		if code := executeWithInput(t, "", append([]string{"explain", "team-a/p", "--now", diffNow}, args...), &stdout, &stderr); code != exit.OK {
 			t.Fatalf("exit code %d: %s", code, &stderr)
 		}
 		return stdout.String()

@@ -14,6 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 )
 
 // largeHub has a page of clusters c0000 and so on, and then team-a, team-b and zoo, on pages of their own.
@@ -40,7 +43,7 @@ func (h *largeHub) List(_ context.Context, list client.ObjectList, options ...cl
 		number, _ = strconv.Atoi(asked.Continue)
 	}
 	if number == 0 {
-		for i := range completionPage {
+		for i := range hubflags.CompletionPage {
 			names = append(names, fmt.Sprintf("c%04d", i))
 		}
 	} else {
@@ -66,11 +69,11 @@ func TestCompletionFindsNamesInALargeHub(t *testing.T) {
 		{begun: "team", want: "team-a team-b", offered: 2, lookups: 4},
 		{begun: "team", fails: 3, want: "team-a", offered: 1, lookups: 3},
 		{begun: "c001", want: "c0010", offered: 10, lookups: 1},
-		{begun: "", want: "c0000", offered: completionPage, lookups: 1},
+		{begun: "", want: "c0000", offered: hubflags.CompletionPage, lookups: 1},
 		{begun: "zoo", want: "zoo", offered: 1, lookups: 4},
 	} {
 		hub := &largeHub{fails: tc.fails}
-		names := begunNames(t.Context(), hub, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", tc.begun)
+		names := hubflags.BegunNames(t.Context(), hub, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, "", tc.begun)
 		if len(names) != tc.offered || hub.asked != tc.lookups || !strings.HasPrefix(strings.Join(names, " "), tc.want) {
 			t.Errorf("%q: %d names from %q on after %d requests, want %+v", tc.begun, len(names), names[:min(len(names), 2)], hub.asked, tc)
 		}
@@ -82,7 +85,7 @@ func TestCompletionOfFormats(t *testing.T) {
 	for _, command := range []string{"explain", "federated", "simulate", "diff", "sets"} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), []string{"__complete", command, "-o", ""}, &stdout, &stderr)
-		if code != exitOK || !strings.HasPrefix(stdout.String(), "table\n") || !strings.HasSuffix(stdout.String(), "\nwide\n:4\n") {
+		if code != exit.OK || !strings.HasPrefix(stdout.String(), "table\n") || !strings.HasSuffix(stdout.String(), "\nwide\n:4\n") {
 			t.Errorf("%s: exit code %d, stdout %q", command, code, &stdout)
 		}
 	}

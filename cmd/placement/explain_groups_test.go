@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -25,14 +26,14 @@ func TestExplainSeveral(t *testing.T) {
 		wantCode int
 		want     []string
 	}{
-		{"two namespaces", []string{"team-a/p", "team-b/q"}, exitOK, []string{"team-a/p: ", "team-b/q: "}},
-		{"two sorts", []string{"team-a/p", "configmap/settings"}, exitOK, []string{"team-a/p: ", "ConfigMap/team-a/settings: "}},
+		{"two namespaces", []string{"team-a/p", "team-b/q"}, exit.OK, []string{"team-a/p: ", "team-b/q: "}},
+		{"two sorts", []string{"team-a/p", "configmap/settings"}, exit.OK, []string{"team-a/p: ", "ConfigMap/team-a/settings: "}},
 		{
-			"one of them is not there", []string{"team-a/p", "configmap/nosuch"}, exitFailure,
+			"one of them is not there", []string{"team-a/p", "configmap/nosuch"}, exit.Failure,
 			[]string{"team-a/p: ", "there is no ConfigMap nosuch"},
 		},
-		{"one sort is watched", []string{"team-a/p", "configmap/settings", "-w"}, exitUsage, []string{"--watch"}},
-		{"documents of a stream", []string{"team-a/p", "configmap/settings", "-o", "yaml"}, exitOK, []string{"\n---\n"}},
+		{"one sort is watched", []string{"team-a/p", "configmap/settings", "-w"}, exit.Usage, []string{"--watch"}},
+		{"documents of a stream", []string{"team-a/p", "configmap/settings", "-o", "yaml"}, exit.OK, []string{"\n---\n"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var output bytes.Buffer
@@ -53,14 +54,14 @@ func TestExplainSeveral(t *testing.T) {
 func TestExplainSeveralReadsOnce(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"explain", "-f", "-", "team-a/p", "configmap/settings"}
-	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exitUsage || strings.Count(stderr.String(), "stdin") != 1 {
+	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exit.Usage || strings.Count(stderr.String(), "stdin") != 1 {
 		t.Errorf("exit code %d, stderr %s", code, &stderr)
 	}
 }
 
 func TestGroupArgs(t *testing.T) {
 	var o explainOptions
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string][][]string{

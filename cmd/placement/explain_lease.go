@@ -14,6 +14,7 @@ import (
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 )
 
 // warnLease writes a warning if no process renews the lease of the hub, so that its decisions do not follow what the command evaluates. A user
@@ -22,7 +23,7 @@ func (o *explainOptions) warnLease(ctx context.Context, stderr io.Writer) error 
 	if len(o.files) > 0 || o.watch {
 		return nil
 	}
-	config, _, err := o.find()
+	config, _, err := o.Find()
 	if err != nil {
 		return err
 	}
@@ -31,12 +32,12 @@ func (o *explainOptions) warnLease(ctx context.Context, stderr io.Writer) error 
 		return fmt.Errorf("making a client for leases: %w", err)
 	}
 	name := election.Defaults().Name
-	lease, err := leases.Leases(defaultNamespace).Get(ctx, name, metav1.GetOptions{})
+	lease, err := leases.Leases(hubflags.DefaultNamespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
-		return fmt.Errorf("reading the lease %s/%s: %w", defaultNamespace, name, err)
+		return fmt.Errorf("reading the lease %s/%s: %w", hubflags.DefaultNamespace, name, err)
 	}
 	if warning := expired(lease, time.Now()); warning != "" {
 		if _, err := fmt.Fprintf(stderr, "warning: %s\n", warning); err != nil {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -16,12 +18,12 @@ import (
 
 // runObjects prints where objects that arguments name are delivered, and why.
 func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
-	names, err := o.parseObjects(args)
+	names, err := o.ParseObjects(args)
 	if err == nil {
 		err = o.checkWorkloadFlags(false, true)
 	}
 	if err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	source, err := o.source(ctx, stdin)
 	if err != nil {
@@ -30,23 +32,23 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 	if o.watch {
 		return o.printObjectChanges(ctx, source, names, stdout)
 	}
-	state, unread := source.Delivery(ctx, source.namespace)
+	state, unread := source.Delivery(ctx, source.Namespace)
 	if state == nil {
 		return unread
 	}
 	if unread != nil {
-		ask := func() (endpoint.Answer, error) { return o.ask(ctx, source, source.namespace, deliveredObjects(names)) }
-		answer, err := askUnread(unread, ask)
+		ask := func() (endpoint.Answer, error) { return o.ask(ctx, source, source.Namespace, deliveredObjects(names)) }
+		answer, err := hubflags.AskUnread(unread, ask)
 		if answer != nil {
-			return writeAnswer(stdout, answer, err)
+			return hubflags.WriteAnswer(stdout, answer, err)
 		}
 		unread = err
 	}
-	return o.printObjects(state, names, source.namespace, unread, stdout)
+	return o.printObjects(state, names, source.Namespace, unread, stdout)
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
-func (o *explainOptions) printObjects(state *explain.State, names []deliveredName, namespace string, unread error, stdout io.Writer) error {
+func (o *explainOptions) printObjects(state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, stdout io.Writer) error {
 	keys, missing := keysOf(state, names, namespace)
 	if len(keys) == 0 {
 		return errors.Join(missing, unread)
@@ -60,12 +62,12 @@ func (o *explainOptions) printObjects(state *explain.State, names []deliveredNam
 
 // isDelivered reports whether a type names a kind of delivered objects.
 func isDelivered(o *explainOptions, text string) bool {
-	_, is := federated.FindKind(o.delivered, text)
+	_, is := federated.FindKind(o.Delivered, text)
 	return is
 }
 
 // deliveredTypes returns the types of the objects that every hub delivers.
 func deliveredTypes() []string {
-	flags := kindFlags{delivered: federation.DefaultKinds()}
-	return flags.objectTypes()
+	flags := hubflags.Kinds{Delivered: federation.DefaultKinds()}
+	return flags.ObjectTypes()
 }

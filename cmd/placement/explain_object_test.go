@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 )
 
@@ -38,15 +39,15 @@ func TestExplainObject(t *testing.T) {
 		{reason: "names", args: []string{"cm/settings", "-o", "name"},
 			wantStdout: []string{"team-a/settings@configmap eu1\nteam-a/settings@configmap eu2\n"}},
 		{
-			reason: "a cluster that does not exist", args: []string{"cm/settings", "--cluster", "eu9"}, wantCode: exitFailure,
+			reason: "a cluster that does not exist", args: []string{"cm/settings", "--cluster", "eu9"}, wantCode: exit.Failure,
 			wantStderr: "--cluster: there is no ManagedCluster eu9",
 		},
 		{
-			reason: "an object that does not exist", args: []string{"secret/x"}, wantCode: exitFailure,
+			reason: "an object that does not exist", args: []string{"secret/x"}, wantCode: exit.Failure,
 			wantStderr: "there is no Secret x; correct the name or the namespace",
 		},
 		{
-			reason: "an object and a placement", args: []string{"cm/settings", "team-a/p"}, wantCode: exitFailure,
+			reason: "an object and a placement", args: []string{"cm/settings", "team-a/p"}, wantCode: exit.Failure,
 			wantStderr: "there is no Placement team-a/p",
 		},
 	} {
@@ -66,11 +67,11 @@ func TestExplainObject(t *testing.T) {
 
 func TestExplainWorkloadOutsideOfDelivery(t *testing.T) {
 	code, stdout, _ := runExplain(t, "deploy/web", "-f", explainedPods, "-o", "json")
-	if code != exitOK || strings.Contains(stdout, `"federated"`) {
+	if code != exit.OK || strings.Contains(stdout, `"federated"`) {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 	code, _, stderr := runExplain(t, "deploy/web", "-f", explainedPods, "--cluster", "c1")
-	if code != exitFailure || !strings.Contains(stderr, "takes no part in the delivery") {
+	if code != exit.Failure || !strings.Contains(stderr, "takes no part in the delivery") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -78,7 +79,7 @@ func TestExplainWorkloadOutsideOfDelivery(t *testing.T) {
 func TestExplainObjectJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"explain", "deploy/web", "-f", federatedHub, "-f", federatedWorks, "-o", "json"}
-	if code := executeWithInput(t, "", args, &stdout, &stderr); code != exitOK {
+	if code := executeWithInput(t, "", args, &stdout, &stderr); code != exit.OK {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	var explanations counterfactual.WorkloadExplanations

@@ -6,53 +6,56 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // source reads the files, or connects to the hub, once.
-func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*source, error) {
+func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*hubflags.Source, error) {
 	if o.opened == nil && o.unread == nil {
 		o.opened, o.unread = o.open(ctx, stdin)
 	}
 	return o.opened, o.unread
 }
 
-func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (opened *source, err error) {
+func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (opened *hubflags.Source, err error) {
 	if len(o.files) > 0 {
-		opened, err = o.openFiles(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
+		opened, err = o.OpenFiles(ctx, statefile.Described, o.Delivered, "--filename", o.files, stdin)
 	} else {
-		opened, err = o.openHub(ctx, &o.askFlags, o.delivered)
+		opened, err = o.OpenHub(ctx, &o.Ask, o.Delivered)
 	}
 	if err == nil {
-		o.hubControllers = opened.controllers
+		o.HubControllers = opened.Controllers
 	}
 	return opened, err
 }
 
-// explain explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
-func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*explainOutput, error) {
-	keys, missing := s.resolve(ctx, targets)
+// explainPlacements explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
+func (o *explainOptions) explainPlacements(ctx context.Context, s *hubflags.Source, targets []target, now time.Time) (*explainOutput, error) {
+	keys, missing := resolve(ctx, s, targets)
 	if len(keys) == 0 {
 		return nil, missing
 	}
-	found, err := s.explainKeys(ctx, o, keys, now)
+	found, err := o.explainKeys(ctx, s, keys, now)
 	return found, errors.Join(missing, err)
 }
 
-func (s *source) explainKeys(ctx context.Context, o *explainOptions, keys []inventory.Key, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) explainKeys(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time) (*explainOutput, error) {
 	state, err := s.Placements(ctx, keys)
 	if err != nil {
-		return s.explainUnread(ctx, o, keys, now, err)
+		return o.explainUnread(ctx, s, keys, now, err)
 	}
 	return outputOf(o.explaining().Placements(state, keys, now))
 }
@@ -67,23 +70,23 @@ func outputOf(explanations *counterfactual.Explanations, err error) (*explainOut
 
 // explainUnread explains Placements to a user who may not read their inputs: the hub does it, or else the result is what the hub has written,
 // with an error.
-func (s *source) explainUnread(
-	ctx context.Context, o *explainOptions, keys []inventory.Key, now time.Time, refused error,
+func (o *explainOptions) explainUnread(
+	ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time, refused error,
 ) (*explainOutput, error) {
-	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.askPlacements(ctx, s, keys) })
+	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.askPlacements(ctx, s, keys) })
 	if answer != nil {
 		return &explainOutput{byHub: answer}, err
 	}
-	return s.written(ctx, keys, now, err)
+	return written(ctx, s, keys, now, err)
 }
 
 // written returns what the hub has written for Placements, and the error, if that is about a missing right; otherwise it returns only the
 // error.
-func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Time, refused error) (*explainOutput, error) {
+func written(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
-	reports, err := hubstate.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
+	reports, err := hubstate.Written(ctx, s.Hub, keys, "as this user may not read what the placement is decided by")
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	for _, report := range reports {
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(report, nil))
@@ -91,39 +94,39 @@ func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Tim
 	return &explainOutput{result: explanations}, errors.Join(refused, err)
 }
 
-// unsatisfied lists the unsatisfied Placements of the namespace, or of all. When the user may not read their inputs, it lists those with an
+// listUnsatisfied lists the unsatisfied Placements of the namespace, or of all. When the user may not read their inputs, it lists those with an
 // unsatisfied status, and returns an error.
-func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) listUnsatisfied(ctx context.Context, s *hubflags.Source, now time.Time) (*explainOutput, error) {
 	namespace := o.listNamespace(s)
 	state, err := s.All(ctx, namespace)
 	if err != nil {
-		return s.unsatisfiedUnread(ctx, o, namespace, now, err)
+		return o.unsatisfiedUnread(ctx, s, namespace, now, err)
 	}
 	return &explainOutput{result: o.unsatisfiedIn(state, namespace, now)}, nil
 }
 
 // unsatisfiedUnread lists the unsatisfied Placements for a user who may not read their inputs: as the hub explains, or else as it has written.
-func (s *source) unsatisfiedUnread(
-	ctx context.Context, o *explainOptions, namespace string, now time.Time, refused error,
+func (o *explainOptions) unsatisfiedUnread(
+	ctx context.Context, s *hubflags.Source, namespace string, now time.Time, refused error,
 ) (*explainOutput, error) {
-	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, s, namespace, nil) })
+	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, s, namespace, nil) })
 	switch {
 	case answer != nil:
 		return &explainOutput{byHub: answer}, err
-	case o.selector != nil:
+	case o.Selector != nil:
 		return nil, err
 	default:
-		return s.writtenUnsatisfied(ctx, namespace, now, err)
+		return writtenUnsatisfied(ctx, s, namespace, now, err)
 	}
 }
 
 // writtenUnsatisfied lists the Placements with an unsatisfied status, and returns the error, if that is about a missing right. The list is
 // nil when the user may not list any Placement.
-func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now time.Time, refused error) (*explainOutput, error) {
+func writtenUnsatisfied(ctx context.Context, s *hubflags.Source, namespace string, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
-	list, err := hubstate.WrittenUnsatisfied(ctx, s.hub, namespace)
+	list, err := hubstate.WrittenUnsatisfied(ctx, s.Hub, namespace)
 	if list.Evaluated == 0 {
 		return nil, errors.Join(refused, err)
 	}
@@ -132,20 +135,73 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 }
 
 // listNamespace returns the namespace of the listed Placements; empty for all.
-func (o *explainOptions) listNamespace(from *source) string {
+func (o *explainOptions) listNamespace(from *hubflags.Source) string {
 	if o.allNamespaces {
 		return ""
 	}
-	return from.namespace
+	return from.Namespace
 }
 
 func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) explain.Unsatisfied {
-	settings := o.settings()
+	settings := o.HubSettings()
 	settings.Configure(state)
-	selected := o.placements(state)
+	selected := o.Placements(state)
 	list := state.Unsatisfied(now, func(key inventory.Key) bool {
 		return (namespace == "" || key.Namespace == namespace) && selected[key.NamespacedName]
 	})
 	list.Namespace = namespace
 	return list
+}
+
+// maxAskedWidth bounds the columns of a terminal that the hub is asked to use.
+const maxAskedWidth = 1000
+
+// ask asks the hub to explain objects of a namespace; none lists the unsatisfied Placements. The error is an *endpoint.AnswerError if the hub
+// has answered with it.
+func (o *explainOptions) ask(ctx context.Context, from *hubflags.Source, namespace string, objects []endpoint.Object) (endpoint.Answer, error) {
+	switch {
+	case o.now != "":
+		return endpoint.Answer{}, errors.New("the hub explains the present, so it was not asked because of --now")
+	case o.Selector != nil:
+		return endpoint.Answer{}, hubflags.ErrSelectorUnread
+	case namespace == "":
+		return endpoint.Answer{}, errors.New("the hub explains the objects of one namespace at a time, so it was not asked; " +
+			"name one with -n instead of -A")
+	}
+	return o.Send(ctx, from.Hub, from.Config, endpoint.Question{
+		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
+		AllClusters: o.allClusters, Width: min(o.width, maxAskedWidth),
+	})
+}
+
+// askPlacements asks the hub to explain Placements, of each namespace in a request of its own.
+func (o *explainOptions) askPlacements(ctx context.Context, from *hubflags.Source, keys []inventory.Key) (endpoint.Answer, error) {
+	var (
+		namespaces []string
+		objects    = map[string][]endpoint.Object{}
+	)
+	for _, key := range keys {
+		if _, known := objects[key.Namespace]; !known {
+			namespaces = append(namespaces, key.Namespace)
+		}
+		objects[key.Namespace] = append(objects[key.Namespace], objectOf(key))
+	}
+	var (
+		texts []string
+		errs  []error
+	)
+	for _, namespace := range namespaces {
+		answer, err := o.ask(ctx, from, namespace, objects[namespace])
+		if !endpoint.Answered(err) {
+			return endpoint.Answer{}, err
+		}
+		texts, errs = append(texts, answer.Output), append(errs, err)
+	}
+	return endpoint.Answer{Output: strings.Join(texts, o.between())}, errors.Join(errs...)
+}
+
+// objectOf returns a Placement as a question names it.
+func objectOf(key inventory.Key) endpoint.Object {
+	kind := api.Of(key).Kind()
+	return endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name}
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -31,11 +34,11 @@ func requestTypes() []string { return []string{requestType} }
 func isRequest(_ *explainOptions, text string) bool { return isClusterRequest(text) }
 
 // namedRequests are the ClusterRequests on the command line.
-var namedRequests = namedKinds[struct{}]{
-	find: func(text string) (struct{}, string, bool) {
+var namedRequests = hubflags.NamedKinds[struct{}]{
+	Find: func(text string) (struct{}, string, bool) {
 		return struct{}{}, "ClusterRequest", isClusterRequest(text)
 	},
-	alone: "name ClusterRequests as clusterrequest/NAME, and nothing else in one command",
+	Alone: "name ClusterRequests as clusterrequest/NAME, and nothing else in one command",
 }
 
 // requestType is the type of ClusterRequests that is offered by completions.
@@ -51,7 +54,7 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 		return nil
 	}
 	var offered []string
-	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, &openmcpv1alpha1.ClusterRequestList{}) {
+	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, &openmcpv1alpha1.ClusterRequestList{}) {
 		offered = append(offered, text+"/"+found)
 	}
 	return offered
@@ -59,13 +62,13 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 
 // parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseRequests(args []string) ([]string, error) {
-	parsed, err := namedRequests.parse(args)
+	parsed, err := namedRequests.Parse(args)
 	if err != nil || parsed == nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(parsed))
 	for _, named := range parsed {
-		names = append(names, named.name)
+		names = append(names, named.Name)
 	}
 	return names, nil
 }
@@ -80,16 +83,16 @@ func (o *explainOptions) checkRequestFlags() error {
 	case o.watch:
 		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
 	default:
-		return errors.Join(o.checkFormat(), o.checkHub(), o.checkSettings())
+		return errors.Join(o.checkFormat(), o.checkHub(), o.CheckSettings())
 	}
 }
 
 // runRequests prints what ClusterRequests that arguments name have or get, and why.
 func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
 	names, unparsed := parseRequests(args)
-	now, err := parseNow(o.now)
+	now, err := hubflags.ParseNow(o.now)
 	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	source, err := o.source(ctx, stdin)
 	if err != nil {
@@ -100,8 +103,8 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
 	explaining := o.explaining()
-	explaining.Suggest = func(name string, names []string) string { return didYouMean(name, requestType+"/", names) }
-	reports, missing := explaining.ClusterRequests(objects, source.namespace, names, o.timeOf(now, o.now))
+	explaining.Suggest = func(name string, names []string) string { return suggest.DidYouMean(name, requestType+"/", names) }
+	reports, missing := explaining.ClusterRequests(objects, source.Namespace, names, o.TimeOf(now, o.now))
 	if len(reports.Requests) == 0 {
 		return missing
 	}
@@ -110,28 +113,28 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 
 // runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the
 // hub has written, with the error.
-func (o *explainOptions) runUnreadRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
+func (o *explainOptions) runUnreadRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
 	objects := make([]endpoint.Object, 0, len(names))
 	for _, name := range names {
 		objects = append(objects, tools.RequestObject(name))
 	}
-	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, from, from.namespace, objects) })
+	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, from, from.Namespace, objects) })
 	if answer != nil {
-		return writeAnswer(stdout, answer, err)
+		return hubflags.WriteAnswer(stdout, answer, err)
 	}
 	return o.printWrittenRequests(ctx, from, names, err, stdout)
 }
 
 // printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise
 // it returns only the error.
-func (o *explainOptions) printWrittenRequests(ctx context.Context, from *source, names []string, refused error, stdout io.Writer) error {
+func (o *explainOptions) printWrittenRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
 	if !apierrors.IsForbidden(refused) {
 		return refused
 	}
-	found, err := hubstate.WrittenRequests(ctx, from.hub, from.namespace, names, "as this user may not read what the request is decided by")
+	found, err := hubstate.WrittenRequests(ctx, from.Hub, from.Namespace, names, "as this user may not read what the request is decided by")
 	if len(found) < len(names) && err == nil {
 		err = fmt.Errorf("%d of %d ClusterRequests do not exist in namespace %s; correct the name or the namespace",
-			len(names)-len(found), len(names), from.namespace)
+			len(names)-len(found), len(names), from.Namespace)
 	}
 	if len(found) == 0 {
 		return errors.Join(refused, err)

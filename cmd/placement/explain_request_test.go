@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
 // requestsHub has a provider, Purposes, a Cluster and ClusterRequests.
@@ -48,23 +50,23 @@ func TestExplainRequest(t *testing.T) {
 			wantStdout: []string{"to be granted Cluster team-a/workload-1"},
 		},
 		{
-			reason: "a request that does not exist", args: []string{"clusterrequest/x"}, wantCode: exitFailure,
+			reason: "a request that does not exist", args: []string{"clusterrequest/x"}, wantCode: exit.Failure,
 			wantStderr: "there is no ClusterRequest x; correct the name or the namespace",
 		},
 		{
-			reason: "a request and a placement", args: []string{"clusterrequest/ci", "team-a/p"}, wantCode: exitFailure,
+			reason: "a request and a placement", args: []string{"clusterrequest/ci", "team-a/p"}, wantCode: exit.Failure,
 			wantStderr: "there is no Placement team-a/p",
 		},
 		{
-			reason: "no name", args: []string{"clusterrequest/"}, wantCode: exitUsage,
+			reason: "no name", args: []string{"clusterrequest/"}, wantCode: exit.Usage,
 			wantStderr: `"clusterrequest/" does not name a ClusterRequest`,
 		},
 		{
-			reason: "flags of placements", args: []string{"clusterrequest/ci", "--cluster", "c1"}, wantCode: exitUsage,
+			reason: "flags of placements", args: []string{"clusterrequest/ci", "--cluster", "c1"}, wantCode: exit.Usage,
 			wantStderr: "they are about placements",
 		},
 		{
-			reason: "an unknown strategy", args: []string{"clusterrequest/ci", "--cluster-request-strategy=Random"}, wantCode: exitUsage,
+			reason: "an unknown strategy", args: []string{"clusterrequest/ci", "--cluster-request-strategy=Random"}, wantCode: exit.Usage,
 			wantStderr: `"Random" is not a strategy`,
 		},
 	} {

@@ -3,9 +3,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
@@ -116,4 +121,92 @@ func apiNamed(text string) (api.Adapter, error) {
 		return nil, fmt.Errorf("%q is no API of placements; use one of %s", text, api.GroupVersions(", "))
 	}
 	return adapter, nil
+}
+
+// objectTypes returns the types that explain takes before a slash.
+func objectTypes() []string {
+	types := []string{"placement"}
+	for _, each := range explainers {
+		types = append(types, each.types()...)
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// suggestType suggests types for "TYPE/NAME", which is read as the namespace and the name of a Placement if the type is misspelt.
+func suggestType(t target) string {
+	found := suggest.Similar(t.namespace, objectTypes())
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s/%s?", found[0], t.name)
+}
+
+// suggest suggests Placements of the namespace of the target.
+func (t target) suggest(names []string) string {
+	if t.namespace == "" {
+		return suggest.DidYouMean(t.name, "", names)
+	}
+	return suggest.DidYouMean(t.name, t.namespace+"/", names)
+}
+
+// resolve returns the keys of the Placements that the targets name, and an error about those that there are not.
+func resolve(ctx context.Context, s *hubflags.Source, targets []target) (keys []inventory.Key, missing error) {
+	place := ""
+	if s.Hub == nil {
+		place = " in the files"
+	}
+	for _, target := range targets {
+		found, err := s.Find(ctx, target.keys())
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			missing = errors.Join(missing, fmt.Errorf("there is no Placement %s%s; %s%s%s", target, place,
+				hintElsewhere(target, s.Namespaces(ctx, target.keys())), suggestType(target), target.suggest(target.siblings(ctx, s))))
+		}
+		keys = append(keys, found...)
+	}
+	return keys, missing
+}
+
+// siblings returns the names of the Placements of the namespace and the APIs of the target, as far as the user may list them.
+func (t target) siblings(ctx context.Context, s *hubflags.Source) []string {
+	var names []string
+	if s.Hub != nil {
+		for _, adapter := range t.apis {
+			names = append(names, hubflags.BegunNames(ctx, s.Hub, adapter.Kind(), t.namespace, "")...)
+		}
+		return names
+	}
+	state, err := s.All(ctx, t.namespace)
+	if err != nil { // Files have no such error, and the names are a hint.
+		return nil
+	}
+	for _, object := range state.Placements {
+		if key := api.Read(object).Key(); t.namespace == "" || t.namespace == key.Namespace {
+			names = append(names, key.Name)
+		}
+	}
+	return names
+}
+
+// namespacesShown bounds the namespaces in a hint.
+const namespacesShown = 5
+
+func hintElsewhere(t target, namespaces []string) string {
+	switch {
+	case len(namespaces) == 0 && len(t.apis) == 1:
+		return "correct the name, the namespace or the API"
+	case len(namespaces) == 0:
+		return "correct the name or the namespace"
+	case len(namespaces) == 1:
+		return fmt.Sprintf("there is %s/%s", namespaces[0], t.name)
+	}
+	more := ""
+	if len(namespaces) > namespacesShown {
+		more = fmt.Sprintf(" and %d more", len(namespaces)-namespacesShown)
+		namespaces = namespaces[:namespacesShown]
+	}
+	return fmt.Sprintf("there is one in each of the namespaces %[2]s%[3]s: write NAMESPACE/%[1]s", t.name, strings.Join(namespaces, ", "), more)
 }

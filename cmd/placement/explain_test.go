@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -83,37 +84,37 @@ func TestExplain(t *testing.T) {
 			wantStdout: "no placements in namespace team-c; --all-namespaces lists those of all\n",
 		},
 		{
-			reason: "a name of another namespace", args: []string{"typo", "-n", "team-a"}, wantCode: exitFailure,
+			reason: "a name of another namespace", args: []string{"typo", "-n", "team-a"}, wantCode: exit.Failure,
 			wantStderr: []string{"there is no Placement team-a/typo in the files; there is team-b/typo"},
 		},
 		{
-			reason: "a cluster that does not exist", args: []string{"team-a/all", "-c", "c9"}, wantCode: exitFailure,
+			reason: "a cluster that does not exist", args: []string{"team-a/all", "-c", "c9"}, wantCode: exit.Failure,
 			wantStderr: []string{"--cluster: there is no ManagedCluster c9; correct the name"},
 		},
-		{reason: "no name", wantCode: exitUsage, wantStderr: []string{"name a placement as NAMESPACE/NAME", "explain --help"}},
-		{reason: "too many parts", args: []string{"a/b/c"}, wantCode: exitUsage, wantStderr: []string{`"a/b/c" does not name a placement`}},
+		{reason: "no name", wantCode: exit.Usage, wantStderr: []string{"name a placement as NAMESPACE/NAME", "explain --help"}},
+		{reason: "too many parts", args: []string{"a/b/c"}, wantCode: exit.Usage, wantStderr: []string{`"a/b/c" does not name a placement`}},
 		{
 			reason: "two namespaces", args: []string{"a/b", "-n", "c"},
-			wantCode: exitUsage, wantStderr: []string{"is in namespace a, and --namespace is c"},
+			wantCode: exit.Usage, wantStderr: []string{"is in namespace a, and --namespace is c"},
 		},
 		{
 			reason: "an unknown API", args: []string{"a/b", "--api", "v2"},
-			wantCode: exitUsage, wantStderr: []string{`--api: "v2" is no API of placements`},
+			wantCode: exit.Usage, wantStderr: []string{`--api: "v2" is no API of placements`},
 		},
-		{reason: "a format", args: []string{"a/b", "-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
+		{reason: "a format", args: []string{"a/b", "-o", "xml"}, wantCode: exit.Usage, wantStderr: []string{`unknown format "xml"`}},
 		{
 			reason: "a name and --all", args: []string{"a/b", "--all"},
-			wantCode: exitUsage, wantStderr: []string{`naming "a/b" means nothing`},
+			wantCode: exit.Usage, wantStderr: []string{`naming "a/b" means nothing`},
 		},
 		{
 			reason: "a cluster and --all", args: []string{"--all", "-c", "c1"},
-			wantCode: exitUsage, wantStderr: []string{"--cluster explains one cluster"},
+			wantCode: exit.Usage, wantStderr: []string{"--cluster explains one cluster"},
 		},
-		{reason: "one namespace and all", args: []string{"-A", "-n", "a"}, wantCode: exitUsage, wantStderr: []string{"contradict"}},
-		{reason: "files do not change", args: []string{"a/b", "-w"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},
+		{reason: "one namespace and all", args: []string{"-A", "-n", "a"}, wantCode: exit.Usage, wantStderr: []string{"contradict"}},
+		{reason: "files do not change", args: []string{"a/b", "-w"}, wantCode: exit.Usage, wantStderr: []string{"--watch follows a hub"}},
 		{
 			reason: "two hubs", args: []string{"a/b", "--context", "x"},
-			wantCode: exitUsage, wantStderr: []string{"--context means nothing"},
+			wantCode: exit.Usage, wantStderr: []string{"--context means nothing"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -140,7 +141,7 @@ func TestExplain(t *testing.T) {
 
 func TestExplainWithoutHub(t *testing.T) {
 	code, _, stderr := runExplain(t, "team-a/all")
-	if code != exitFailure || !strings.Contains(stderr, "no hub to connect to") {
+	if code != exit.Failure || !strings.Contains(stderr, "no hub to connect to") {
 		t.Errorf("exit code %d, stderr: %s", code, stderr)
 	}
 }
@@ -229,7 +230,7 @@ func TestCompletionIsSilentOnFailure(t *testing.T) {
 	for _, args := range [][]string{{"team"}, {"a", "--cluster", ""}, {"-n", ""}} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), append([]string{"__complete", "explain", "--kubeconfig", unreachable}, args...), &stdout, &stderr)
-		if code != exitOK || stdout.String() != ":4\n" || strings.Contains(stderr.String(), "127.0.0.1") {
+		if code != exit.OK || stdout.String() != ":4\n" || strings.Contains(stderr.String(), "127.0.0.1") {
 			t.Errorf("%v: exit code %d, stdout %q, stderr %q", args, code, &stdout, &stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -28,7 +29,7 @@ type placementWatch struct {
 }
 
 // printChanges prints the output, and again whenever it changes, until ctx ends.
-func (o *explainOptions) printChanges(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
+func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source, targets []target, stdout io.Writer) error {
 	w := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
 	state, written, err := w.readOnce(ctx, from, targets)
 	if err != nil {
@@ -38,7 +39,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 		return err
 	}
 	apis, namespaces := w.watchScope()
-	if w.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
+	if w.watcher, err = hubstate.NewWatcher(from.Config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
 	printer := &changePrinter{watcher: w.watcher, format: printers.Format(o.output), style: o.style(), evaluate: w.evaluate}
@@ -47,25 +48,25 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
 // comes with the error.
-func (p *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
+func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, targets []target) (*explain.State, *explainOutput, error) {
 	if p.all {
 		state, err := from.All(ctx, p.namespace)
-		if err != nil && p.selector != nil {
-			return nil, nil, watchRefused(err)
+		if err != nil && p.Selector != nil {
+			return nil, nil, hubflags.WatchRefused(err)
 		}
 		if err != nil {
-			written, err := from.writtenUnsatisfied(ctx, p.namespace, time.Now(), watchRefused(err))
+			written, err := writtenUnsatisfied(ctx, from, p.namespace, time.Now(), hubflags.WatchRefused(err))
 			return nil, written, err
 		}
 		return state, nil, nil
 	}
 	var err error
-	if p.keys, err = from.resolve(ctx, targets); err != nil {
+	if p.keys, err = resolve(ctx, from, targets); err != nil {
 		return nil, nil, err
 	}
 	state, err := from.Placements(ctx, p.keys)
 	if err != nil {
-		written, err := from.written(ctx, p.keys, time.Now(), watchRefused(err))
+		written, err := written(ctx, from, p.keys, time.Now(), hubflags.WatchRefused(err))
 		return nil, written, err
 	}
 	return state, nil, nil

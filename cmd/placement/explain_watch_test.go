@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
@@ -34,9 +35,9 @@ func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOpt
 }
 
 // sourceOf returns a source that reads by a client.
-func sourceOf(hub client.Client) *source {
+func sourceOf(hub client.Client) *hubflags.Source {
 	read := &hubstate.API{Client: hub}
-	return &source{Source: read, hub: read}
+	return &hubflags.Source{Source: read, Hub: read}
 }
 
 // A hub that cannot be read once is not followed, even if it could be read again a moment later.
@@ -51,7 +52,7 @@ func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 // A user who may not list Placements gets an error, not an empty list.
 func TestUnsatisfiedSaysNothingOfWhatMayNotBeListed(t *testing.T) {
 	hub := &refusingHub{err: apierrors.NewForbidden(schema.GroupResource{Resource: "anything"}, "", errors.New("not you")), always: true}
-	found, err := sourceOf(hub).unsatisfied(t.Context(), &explainOptions{all: true}, time.Now())
+	found, err := (&explainOptions{all: true}).listUnsatisfied(t.Context(), sourceOf(hub), time.Now())
 	if found != nil || !apierrors.IsForbidden(err) {
 		t.Errorf("answer %v, error %v", found, err)
 	}

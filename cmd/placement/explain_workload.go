@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -21,12 +23,12 @@ import (
 )
 
 // namedWorkloads are the workloads on the command line.
-var namedWorkloads = namedKinds[pods.WorkloadKind]{
-	find: func(text string) (pods.WorkloadKind, string, bool) {
+var namedWorkloads = hubflags.NamedKinds[pods.WorkloadKind]{
+	Find: func(text string) (pods.WorkloadKind, string, bool) {
 		kind, is := pods.FindKind(text)
 		return kind, kind.Kind, is
 	},
-	alone: "name placements or workloads (TYPE/NAME), not both in one command",
+	Alone: "name placements or workloads (TYPE/NAME), not both in one command",
 }
 
 // workloadTypes returns the types of workloads.
@@ -46,13 +48,13 @@ func isWorkload(_ *explainOptions, text string) bool {
 
 // parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
 func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error) {
-	names, err := namedWorkloads.parse(args)
+	names, err := namedWorkloads.Parse(args)
 	if err != nil || names == nil {
 		return nil, err
 	}
 	workloads := make([]hubstate.Workload, 0, len(names))
 	for _, named := range names {
-		workloads = append(workloads, hubstate.Workload{Kind: named.kind, Namespace: namespace, Name: named.name})
+		workloads = append(workloads, hubstate.Workload{Kind: named.Kind, Namespace: namespace, Name: named.Name})
 	}
 	return workloads, nil
 }
@@ -77,22 +79,22 @@ func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
 
 // runWorkloads prints where the Pods of workloads may run that arguments name.
 func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
-	workloads, err := parseWorkloads(args, o.namespace)
+	workloads, err := parseWorkloads(args, o.Namespace)
 	if err == nil {
-		delivered, _ := o.parseObjects(args) // Workloads of other kinds are not delivered.
+		delivered, _ := o.ParseObjects(args) // Workloads of other kinds are not delivered.
 		err = o.checkWorkloadFlags(true, len(delivered) > 0)
 	}
 	if err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	source, err := o.source(ctx, stdin)
 	if err != nil {
 		return err
 	}
 	for i := range workloads {
-		workloads[i].Namespace = source.namespace
+		workloads[i].Namespace = source.Namespace
 	}
-	objects, unread := source.Workloads(ctx, source.namespace, workloads)
+	objects, unread := source.Workloads(ctx, source.Namespace, workloads)
 	if objects == nil {
 		return unread
 	}
@@ -101,9 +103,9 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 		return missing
 	}
 	if unread != nil {
-		answer, err := askUnread(unread, func() (endpoint.Answer, error) { return o.askWorkloads(ctx, source, workloads) })
+		answer, err := hubflags.AskUnread(unread, func() (endpoint.Answer, error) { return o.askWorkloads(ctx, source, workloads) })
 		if answer != nil {
-			return writeAnswer(stdout, answer, err)
+			return hubflags.WriteAnswer(stdout, answer, err)
 		}
 		unread = err
 	}
@@ -111,7 +113,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 }
 
 // printWorkloads prints explanations of workloads. unread says which rights and other workloads are missing.
-func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objects *pods.Objects, unread error, stdout io.Writer) error {
+func (o *explainOptions) printWorkloads(ctx context.Context, from *hubflags.Source, objects *pods.Objects, unread error, stdout io.Writer) error {
 	read := func(namespace string) (*explain.State, error) { return from.Delivery(ctx, namespace) }
 	explanations, err := o.explaining().Workloads(objects, read, time.Now())
 	if err != nil && (explanations == nil || explanations.Federated == nil) {
@@ -121,12 +123,12 @@ func (o *explainOptions) printWorkloads(ctx context.Context, from *source, objec
 }
 
 // askWorkloads asks the hub to explain workloads.
-func (o *explainOptions) askWorkloads(ctx context.Context, from *source, workloads []hubstate.Workload) (endpoint.Answer, error) {
+func (o *explainOptions) askWorkloads(ctx context.Context, from *hubflags.Source, workloads []hubstate.Workload) (endpoint.Answer, error) {
 	objects := make([]endpoint.Object, 0, len(workloads))
 	for _, workload := range workloads {
 		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})
 	}
-	return o.ask(ctx, from, from.namespace, objects)
+	return o.ask(ctx, from, from.Namespace, objects)
 }
 
 // findWorkloads returns the workloads that are named, and an error about those that there are not; without a namespace there must be one of the name.
@@ -176,7 +178,7 @@ func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []s
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, list) {
+	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, list) {
 		offered = append(offered, text+"/"+found)
 	}
 	return offered

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -43,40 +44,40 @@ func TestExplainWorkload(t *testing.T) {
 			args: []string{"sts/main-db", "-f", explainedPods, "-o", "json"},
 		},
 		{
-			reason: "a workload that does not exist", args: []string{"job/main-db", "-f", explainedPods}, wantCode: exitFailure,
+			reason: "a workload that does not exist", args: []string{"job/main-db", "-f", explainedPods}, wantCode: exit.Failure,
 			wantStderr: []string{"there is no Job main-db; correct the name or the namespace"},
 		},
 		{
-			reason: "one name in two namespaces", args: []string{"po/p", "-f", twins}, wantCode: exitFailure,
+			reason: "one name in two namespaces", args: []string{"po/p", "-f", twins}, wantCode: exit.Failure,
 			wantStderr: []string{"there is a Pod p in each of the namespaces a, b: choose one with -n"},
 		},
 		{reason: "one of them", args: []string{"po/p", "-f", twins, "-n", "b"}, wantStdout: []string{"Pod b/p: "}},
 		{
-			reason: "a misspelled field has its line", args: []string{"po/p", "-f", unknown}, wantCode: exitUsage,
+			reason: "a misspelled field has its line", args: []string{"po/p", "-f", unknown}, wantCode: exit.Usage,
 			wantStderr: []string{unknown + ":6: Pod a/p: spec.nodeSelektor: unknown field"},
 		},
 		{
-			reason: "a placement and a workload", args: []string{"a/b", "pod/p", "-f", twins}, wantCode: exitFailure,
+			reason: "a placement and a workload", args: []string{"a/b", "pod/p", "-f", twins}, wantCode: exit.Failure,
 			wantStderr: []string{"there is no Placement a/b", "there is a Pod p in each of the namespaces a, b"},
 		},
 		{
-			reason: "too many parts", args: []string{"pod/a/p", "-f", twins}, wantCode: exitUsage,
+			reason: "too many parts", args: []string{"pod/a/p", "-f", twins}, wantCode: exit.Usage,
 			wantStderr: []string{`"pod/a/p" does not name a Pod: write pod/NAME, and the namespace with -n`},
 		},
 		{
-			reason: "a name with a slash after the type", args: []string{"pod", "a/p", "-f", twins}, wantCode: exitUsage,
+			reason: "a name with a slash after the type", args: []string{"pod", "a/p", "-f", twins}, wantCode: exit.Usage,
 			wantStderr: []string{`"a/p" is no name of a Pod`},
 		},
 		{
-			reason: "a flag of placements", args: []string{"pod/p", "-f", twins, "--cluster", "c"}, wantCode: exitUsage,
+			reason: "a flag of placements", args: []string{"pod/p", "-f", twins, "--cluster", "c"}, wantCode: exit.Usage,
 			wantStderr: []string{"they are about placements"},
 		},
 		{
-			reason: "a list of placements", args: []string{"pod/p", "-f", twins, "--all"}, wantCode: exitUsage,
+			reason: "a list of placements", args: []string{"pod/p", "-f", twins, "--all"}, wantCode: exit.Usage,
 			wantStderr: []string{"they list placements"},
 		},
-		{reason: "a watch", args: []string{"pod/p", "-w"}, wantCode: exitUsage, wantStderr: []string{"placement federated TYPE/NAME --watch"}},
-		{reason: "a format", args: []string{"pod/p", "-f", twins, "-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
+		{reason: "a watch", args: []string{"pod/p", "-w"}, wantCode: exit.Usage, wantStderr: []string{"placement federated TYPE/NAME --watch"}},
+		{reason: "a format", args: []string{"pod/p", "-f", twins, "-o", "xml"}, wantCode: exit.Usage, wantStderr: []string{`unknown format "xml"`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			code, stdout, stderr := runExplain(t, tc.args...)
@@ -119,7 +120,7 @@ func TestDiffOfPolicies(t *testing.T) {
 		wantStderr []string
 	}{
 		{
-			reason: "K38: what has drifted is due anyway; the policy gets the namespace of -n, and live fields stay", wantCode: exitDiffers,
+			reason: "K38: what has drifted is due anyway; the policy gets the namespace of -n, and live fields stay", wantCode: exit.Differs,
 			args: []string{"-n", "tenant-acme", "-f",
 				file("same.yaml", head+"metadata: {name: web}\nspec: {podSelector: {matchLabels: {app: web}}}\n")},
 			wantStdout: "PodSchedulingPolicy tenant-acme/web: unchanged\n" +
@@ -130,25 +131,25 @@ func TestDiffOfPolicies(t *testing.T) {
 				"  2/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.\n" + etcdPatch,
 		},
 		{
-			reason: "names", wantCode: exitDiffers, args: []string{"-f", "../../docs/examples/policy.yaml", "-o", "name"},
-			wantStdout: "tenant-acme/main-db@statefulset ~nodeSelector[pool]\ntenant-acme/main-db@statefulset ~tolerations\n" +
-				"tenant-acme/main-db@statefulset ~nodeSelector[zone]\ntenant-acme/main-db@statefulset -n3\n",
+			reason: "names", wantCode: exit.Differs, args: []string{"-f", "../../docs/examples/policy.yaml", "-o", "name"},
+			wantStdout: "tenant-acme/main-db@statefulset -n3\ntenant-acme/main-db@statefulset ~nodeSelector[pool]\n" +
+				"tenant-acme/main-db@statefulset ~tolerations\ntenant-acme/main-db@statefulset ~nodeSelector[zone]\n",
 		},
 		{
-			reason: "a Tenant with another default", wantCode: exitDiffers,
+			reason: "a Tenant with another default", wantCode: exit.Differs,
 			args: []string{"-o", "name", "-f", file("tenant.yaml", "apiVersion: apps.cozystack.io/v1alpha1\nkind: Tenant\n"+
 				"metadata: {name: acme, namespace: tenant-root}\nspec: {defaultAffinityClass: '', allowedAffinityClasses: [dc1], etcd: true}\n")},
 			wantStdout: "tenant-acme/main-db@statefulset ~nodeSelector[pool]\ntenant-acme/main-db@statefulset ~tolerations\n",
 		},
 		{
-			reason: "a policy that admission refuses is an error", wantCode: exitNotCompared,
+			reason: "a policy that admission refuses is an error", wantCode: exit.NotCompared,
 			args: []string{"-o", "name", "-f",
 				file("bad.yaml", head+"metadata: {name: bad, namespace: a}\nspec: {podSelector: {}, nodeName: A_B}\n")},
 			wantStdout: "tenant-acme/main-db@statefulset ~nodeSelector[pool]\ntenant-acme/main-db@statefulset ~tolerations\n",
 			wantStderr: []string{"PodSchedulingPolicy a/bad would be refused, and is not in the comparison: spec.nodeName: Invalid value"},
 		},
 		{
-			reason: "a misspelled field has its line", wantCode: exitNotCompared,
+			reason: "a misspelled field has its line", wantCode: exit.NotCompared,
 			args:       []string{"-f", file("typo.yaml", head+"metadata: {name: bad, namespace: a}\nspec:\n  podSelektor: {}\n")},
 			wantStderr: []string{"typo.yaml:5: PodSchedulingPolicy.kupid.gardener.cloud a/bad: spec.podSelektor: unknown field"},
 		},

@@ -12,23 +12,21 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
 const federatedLong = `federated shows where the objects of a namespace are delivered. For each object and cluster it reports
@@ -74,10 +72,10 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
 
 // federatedOptions are the flags of the command.
 type federatedOptions struct {
-	fileFlags
-	kindFlags
-	labelFlag
-	askFlags
+	hubflags.Files
+	hubflags.Kinds
+	hubflags.Labels
+	hubflags.Ask
 
 	files         []string
 	now           string
@@ -102,9 +100,9 @@ func newFederatedCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.addFiles(cmd)
-	o.addKinds(flags)
-	o.addAsk(flags)
+	o.AddFiles(cmd)
+	o.AddKinds(flags)
+	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects, and of objects in files without one. Default: the namespace of the context; " +
 		"with -f the report has all."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -114,19 +112,19 @@ func newFederatedCommand() *cobra.Command {
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
-	o.addLabels(flags, "objects to list")
-	addHubBudgetFlags(flags, &o.hubLimit)
-	o.registerCompletions(cmd, printers.WideFormats())
+	o.AddLabels(flags, "objects to list")
+	hubflags.AddHubBudgetFlags(flags, &o.hubLimit)
+	o.RegisterCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
 func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return err
 	}
 	now, names, err := o.parse(args)
 	if err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	if o.watch {
 		return o.printChanges(ctx, names, stdout)
@@ -135,23 +133,23 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if err != nil {
 		return err
 	}
-	state, unread := from.Delivery(ctx, from.namespace)
+	state, unread := from.Delivery(ctx, from.Namespace)
 	if state == nil {
 		return unread
 	}
 	if unread != nil {
-		answer, err := askUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, colored(stdout)) })
+		answer, err := hubflags.AskUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, colored(stdout)) })
 		if answer != nil {
-			return writeAnswer(stdout, answer, err)
+			return hubflags.WriteAnswer(stdout, answer, err)
 		}
 		unread = err
 	}
-	return o.print(state, names, from.namespace, unread, o.timeOf(now, o.now), stdout)
+	return o.print(state, names, from.Namespace, unread, o.TimeOf(now, o.now), stdout)
 }
 
 // print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
 func (o *federatedOptions) print(
-	state *explain.State, names []deliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
+	state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
 ) error {
 	keys, missing := keysOf(state, names, namespace)
 	if missing != nil && len(keys) == 0 {
@@ -172,7 +170,7 @@ func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printer
 func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
 	filter := explain.ObjectFilter{Wanted: tools.WantedKeys(keys), Named: len(keys) > 0}
 	if len(keys) == 0 {
-		filter.Wanted = o.objects(state, o.kindFlags)
+		filter.Wanted = o.Objects(state, o.Kinds)
 	}
 	state.Controllers = o.hubControllers
 	state.Federated.Limit = o.hubLimit
@@ -189,78 +187,64 @@ func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, n
 	return reports
 }
 
-func (o *federatedOptions) parse(args []string) (now time.Time, names []deliveredName, err error) {
-	if now, err = parseNow(o.now); err != nil {
+func (o *federatedOptions) parse(args []string) (now time.Time, names []hubflags.DeliveredName, err error) {
+	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, nil, err
 	}
 	switch {
 	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.allNamespaces && o.namespace != "":
+	case o.allNamespaces && o.Namespace != "":
 		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
-	case o.text != "" && len(args) > 0:
+	case o.Text != "" && len(args) > 0:
 		return now, nil, fmt.Errorf("--selector lists objects, so naming %q means nothing; leave out one or the other", args[0])
 	case o.allNamespaces && len(args) > 0:
 		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
 	}
-	if err := errors.Join(o.parseLabels(), o.checkHub()); err != nil {
+	if err := errors.Join(o.ParseLabels(), o.checkHub()); err != nil {
 		return now, nil, err
 	}
-	names, err = o.parseObjects(args)
+	names, err = o.ParseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {
 		typed, _, _ := strings.Cut(args[0], "/")
 		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s%s", args[0],
-			strings.Join(o.objectTypes(), ", "), didYouMean(typed, "", o.objectTypes()))
+			strings.Join(o.ObjectTypes(), ", "), suggest.DidYouMean(typed, "", o.ObjectTypes()))
 	}
 	return now, names, err
 }
 
 // checkHub reports flags that contradict the origin of the state.
 func (o *federatedOptions) checkHub() error {
-	return o.checkSource(o.files, o.watch, o.now)
+	return o.CheckSource(o.files, o.watch, o.now)
 }
 
 // open reads the files, or connects to the hub.
-func (o *federatedOptions) open(ctx context.Context, stdin io.Reader) (opened *source, err error) {
+func (o *federatedOptions) open(ctx context.Context, stdin io.Reader) (opened *hubflags.Source, err error) {
 	if len(o.files) > 0 {
-		opened, err = o.openFiles(ctx, statefile.Described, o.delivered, "--filename", o.files, stdin)
+		opened, err = o.OpenFiles(ctx, statefile.Described, o.Delivered, "--filename", o.files, stdin)
 	} else {
-		opened, err = o.openHub(ctx, &o.askFlags, o.delivered)
+		opened, err = o.OpenHub(ctx, &o.Ask, o.Delivered)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.hubControllers = opened.controllers
+	o.hubControllers = opened.Controllers
 	if o.allNamespaces {
-		opened.namespace = ""
+		opened.Namespace = ""
 	}
 	return opened, nil
 }
 
-// deliveredName is an object of a kind that is delivered, as named on the command line.
-type deliveredName = objectName[federation.FederatedKind]
-
-// parseObjects parses names of delivered objects as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
-func (f *kindFlags) parseObjects(args []string) ([]deliveredName, error) {
-	return namedKinds[federation.FederatedKind]{
-		find: func(text string) (federation.FederatedKind, string, bool) {
-			kind, is := federated.FindKind(f.delivered, text)
-			return kind, kind.Kind, is
-		},
-		alone: "name objects as TYPE/NAME, and nothing else in one command",
-	}.parse(args)
-}
-
 // keysOf returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object of the
 // name.
-func keysOf(state *explain.State, names []deliveredName, namespace string) (keys []inventory.Key, missing error) {
+func keysOf(state *explain.State, names []hubflags.DeliveredName, namespace string) (keys []inventory.Key, missing error) {
 	for _, named := range names {
 		var namespaces, names []string
 		for _, object := range state.Federated.Objects {
-			if object.GroupVersionKind() == named.kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
+			if object.GroupVersionKind() == named.Kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
 				names = append(names, object.GetName())
 			}
-			if object.GroupVersionKind() == named.kind.GroupVersionKind && object.GetName() == named.name &&
+			if object.GroupVersionKind() == named.Kind.GroupVersionKind && object.GetName() == named.Name &&
 				(namespace == "" || namespace == object.GetNamespace()) {
 				namespaces = append(namespaces, object.GetNamespace())
 			}
@@ -268,16 +252,16 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) (keys
 		slices.Sort(namespaces)
 		switch {
 		case len(namespaces) == 1:
-			keys = append(keys, federated.Key(named.kind, namespaces[0], named.name))
+			keys = append(keys, federated.Key(named.Kind, namespaces[0], named.Name))
 		case len(namespaces) > 1:
 			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				named.kind.Kind, named.name, strings.Join(namespaces, ", ")))
-		case slices.Contains(state.Federated.KindsUnread, named.kind.Kind):
+				named.Kind.Kind, named.Name, strings.Join(namespaces, ", ")))
+		case slices.Contains(state.Federated.KindsUnread, named.Kind.Kind):
 			missing = errors.Join(missing, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them",
-				named.kind.Resource, namespace))
+				named.Kind.Resource, namespace))
 		default:
-			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.kind.Kind, named.name,
-				didYouMean(named.name, strings.ToLower(named.kind.Kind)+"/", names)))
+			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.Kind.Kind, named.Name,
+				suggest.DidYouMean(named.Name, strings.ToLower(named.Kind.Kind)+"/", names)))
 		}
 	}
 	return keys, missing
@@ -285,75 +269,38 @@ func keysOf(state *explain.State, names []deliveredName, namespace string) (keys
 
 // ask asks the hub to report the named objects of a namespace, or without names those of the kinds that the user may list. The error is an
 // *endpoint.AnswerError if the hub has answered with it.
-func (o *federatedOptions) ask(ctx context.Context, from *source, names []deliveredName, color bool) (endpoint.Answer, error) {
+func (o *federatedOptions) ask(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, color bool) (endpoint.Answer, error) {
 	switch {
 	case o.now != "":
 		return endpoint.Answer{}, errors.New("the hub reports the present, so it was not asked because of --now")
-	case o.selector != nil:
-		return endpoint.Answer{}, errSelectorUnread
-	case from.namespace == "":
-		return endpoint.Answer{}, errors.New("the hub reports the objects of one namespace at a time, so it was not asked; name one with -n instead of -A")
+	case o.Selector != nil:
+		return endpoint.Answer{}, hubflags.ErrSelectorUnread
+	case from.Namespace == "":
+		return endpoint.Answer{}, errors.New("the hub reports the objects of one namespace at a time, so it was not asked; " +
+			"name one with -n instead of -A")
 	}
 	question := endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: from.namespace, Objects: deliveredObjects(names), Output: o.output, Color: color,
+		Command: endpoint.CommandFederated, Namespace: from.Namespace, Objects: deliveredObjects(names), Output: o.output, Color: color,
 	}
 	if len(names) == 0 {
 		var err error
-		if question.Kinds, err = tools.ListableKinds(ctx, from.hub, from.namespace, o.deliveredKinds()); err != nil {
+		if question.Kinds, err = tools.ListableKinds(ctx, from.Hub, from.Namespace, o.DeliveredKinds()); err != nil {
 			return endpoint.Answer{}, err
 		}
 		if len(question.Kinds) == 0 {
-			return endpoint.Answer{}, errors.New("this user may list no objects of a kind that is delivered in namespace " + from.namespace)
+			return endpoint.Answer{}, errors.New("this user may list no objects of a kind that is delivered in namespace " + from.Namespace)
 		}
 	}
-	return o.send(ctx, from.hub, from.config, question)
+	return o.Send(ctx, from.Hub, from.Config, question)
 }
 
 // deliveredObjects returns delivered objects as a question names them.
-func deliveredObjects(names []deliveredName) []endpoint.Object {
+func deliveredObjects(names []hubflags.DeliveredName) []endpoint.Object {
 	objects := make([]endpoint.Object, 0, len(names))
 	for _, named := range names {
-		objects = append(objects, endpoint.Object{Group: named.kind.Group, Kind: named.kind.Kind, Name: named.name})
+		objects = append(objects, endpoint.Object{Group: named.Kind.Group, Kind: named.Kind.Kind, Name: named.Name})
 	}
 	return objects
-}
-
-// kindFlags is the flag for the kinds that the hub delivers beyond the default ones.
-type kindFlags struct {
-	added []string
-	// delivered are the delivered kinds, of which parseKinds makes sense.
-	delivered []federation.FederatedKind
-}
-
-func (f *kindFlags) addKinds(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.added, system.FederatedKindsFlag, nil,
-		"Kinds that the hub delivers beyond "+system.DefaultFederatedKinds()+", as in the flag of its controller: group/version/Kind, or v1/Kind.")
-}
-
-// parseKinds parses the flag. Its errors are usage errors. Resources are guessed from kinds, as they serve to find names on the command line.
-func (f *kindFlags) parseKinds() error {
-	kinds, err := federation.ParseKinds(f.added)
-	if err != nil {
-		return &usageError{fmt.Errorf("--%s: %w", system.FederatedKindsFlag, err)}
-	}
-	f.delivered = federation.DefaultKinds()
-	for _, kind := range kinds {
-		resource, _ := meta.UnsafeGuessKindToResource(kind)
-		f.delivered = append(f.delivered, federation.FederatedKind{GroupVersionKind: kind, Resource: resource.Resource})
-	}
-	return nil
-}
-
-// deliveredKinds returns the kinds of the delivered objects.
-func (f *kindFlags) deliveredKinds() []schema.GroupVersionKind { return federated.KindsOf(f.delivered) }
-
-// objectTypes lists the types of delivered objects.
-func (f *kindFlags) objectTypes() []string {
-	types := make([]string, 0, len(f.delivered))
-	for _, kind := range f.delivered {
-		types = append(types, strings.ToLower(kind.Kind))
-	}
-	return types
 }
 
 // completeObjects offers the types of delivered objects before the slash, and the names of one type after it.
@@ -368,25 +315,25 @@ func (o *federatedOptions) completeObjects(cmd *cobra.Command, _ []string, begun
 
 func (o *federatedOptions) objectsBegun(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
-	if o.parseKinds() != nil {
+	if o.ParseKinds() != nil {
 		return nil
 	}
 	var offered []string
 	if !slashed {
-		for _, kind := range o.delivered {
+		for _, kind := range o.Delivered {
 			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
 				offered = append(offered, typed+"/")
 			}
 		}
 		return offered
 	}
-	kind, is := federated.FindKind(o.delivered, text)
+	kind, is := federated.FindKind(o.Delivered, text)
 	if !is {
 		return nil
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, list) {
+	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, list) {
 		offered = append(offered, text+"/"+found)
 	}
 	return offered

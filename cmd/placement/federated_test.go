@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -51,25 +52,25 @@ func TestFederated(t *testing.T) {
 		},
 		{reason: "another namespace has none", args: []string{"-n", "team-b"}, wantStdout: []string{"no object is delivered"}},
 		{
-			reason: "an object that does not exist", args: []string{"cm/other"}, wantCode: exitFailure,
+			reason: "an object that does not exist", args: []string{"cm/other"}, wantCode: exit.Failure,
 			wantStderr: []string{"there is no ConfigMap other; correct the name or the namespace"},
 		},
 		{
-			reason: "a kind that is not delivered", args: []string{"job/x"}, wantCode: exitUsage,
+			reason: "a kind that is not delivered", args: []string{"job/x"}, wantCode: exit.Usage,
 			wantStderr: []string{`"job/x" names no object that is delivered`, "configmap, secret"},
 		},
 		{
-			reason: "one name in two namespaces", args: []string{"cm/x", "-f", twins}, wantCode: exitFailure,
+			reason: "one name in two namespaces", args: []string{"cm/x", "-f", twins}, wantCode: exit.Failure,
 			wantStderr: []string{"there is a ConfigMap x in each of the namespaces a, b: choose one with -n"},
 		},
 		{
 			reason: "one of them takes no part", args: []string{"cm/x", "-n", "a", "-f", twins},
 			wantStdout: []string{"ConfigMap/a/x: held", "the Namespace a is not known yet"},
 		},
-		{reason: "a format", args: []string{"-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
-		{reason: "all and one", args: []string{"-A", "cm/x"}, wantCode: exitUsage, wantStderr: []string{"--all-namespaces lists objects"}},
-		{reason: "files do not change", args: []string{"--watch"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},
-		{reason: "a hub and files", args: []string{"--context", "c"}, wantCode: exitUsage, wantStderr: []string{"the hub is read from files"}},
+		{reason: "a format", args: []string{"-o", "xml"}, wantCode: exit.Usage, wantStderr: []string{`unknown format "xml"`}},
+		{reason: "all and one", args: []string{"-A", "cm/x"}, wantCode: exit.Usage, wantStderr: []string{"--all-namespaces lists objects"}},
+		{reason: "files do not change", args: []string{"--watch"}, wantCode: exit.Usage, wantStderr: []string{"--watch follows a hub"}},
+		{reason: "a hub and files", args: []string{"--context", "c"}, wantCode: exit.Usage, wantStderr: []string{"the hub is read from files"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -94,7 +95,7 @@ func TestFederated(t *testing.T) {
 func TestFederatedJSON(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"federated", "-f", federatedHub, "-f", federatedWorks, "--now", "2026-01-31T12:00:00Z", "-o", "json"}
-	if code := executeWithInput(t, "", args, &stdout, &stderr); code != exitOK {
+	if code := executeWithInput(t, "", args, &stdout, &stderr); code != exit.OK {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	var reports federated.Reports

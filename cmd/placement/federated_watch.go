@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -32,7 +33,7 @@ type objectWatch struct {
 // follow prints the output about the named objects of a namespace, or without names about all, until ctx ends. When a right is missing, it
 // prints once what the hub has written.
 func (o *objectWatch) follow(
-	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []deliveredName, stdout io.Writer,
+	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []hubflags.DeliveredName, stdout io.Writer,
 ) error {
 	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, o.kinds)
 	switch {
@@ -69,30 +70,30 @@ func deletedObjects(state *explain.State, keys []inventory.Key) []string {
 }
 
 // printChanges prints the reports, and again whenever they change, until ctx ends.
-func (o *federatedOptions) printChanges(ctx context.Context, names []deliveredName, stdout io.Writer) error {
+func (o *federatedOptions) printChanges(ctx context.Context, names []hubflags.DeliveredName, stdout io.Writer) error {
 	from, err := o.open(ctx, nil)
 	if err != nil {
 		return err
 	}
 	changes := &objectWatch{
-		kinds: o.delivered, format: printers.Format(o.output),
+		kinds: o.Delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.print(state, names, from.namespace, watchRefused(unread), time.Now(), stdout)
+			return o.print(state, names, from.Namespace, hubflags.WatchRefused(unread), time.Now(), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
-			return o.reports(state, keys, from.namespace, nil, now), nil
+			return o.reports(state, keys, from.Namespace, nil, now), nil
 		},
 		style: func(keys []inventory.Key) printers.Style { return o.style(keys, stdout) },
 	}
-	return changes.follow(ctx, from.config, from.hub, from.namespace, names, stdout)
+	return changes.follow(ctx, from.Config, from.Hub, from.Namespace, names, stdout)
 }
 
 // printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
-func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, names []deliveredName, stdout io.Writer) error {
+func (o *explainOptions) printObjectChanges(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, stdout io.Writer) error {
 	changes := &objectWatch{
-		kinds: o.delivered, format: printers.Format(o.output),
+		kinds: o.Delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
-			return o.printObjects(state, names, from.namespace, watchRefused(unread), stdout)
+			return o.printObjects(state, names, from.Namespace, hubflags.WatchRefused(unread), stdout)
 		},
 		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
 			found, err := o.explaining().Objects(state, keys, nil, now)
@@ -103,5 +104,5 @@ func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, n
 		},
 		style: func([]inventory.Key) printers.Style { return o.style() },
 	}
-	return changes.follow(ctx, from.config, from.hub, from.namespace, names, stdout)
+	return changes.follow(ctx, from.Config, from.Hub, from.Namespace, names, stdout)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -35,23 +36,23 @@ func TestLayouts(t *testing.T) {
 		stderr string
 	}{
 		{
-			append(world("policies"), "simulate"), exitOK,
+			append(world("policies"), "simulate"), exit.OK,
 			"policies/placement-baseline eu1\npolicies/placement-baseline us1\npolicies/placement-policy-namespace eu1\n", policies,
 		},
-		{append(world("policies"), "explain", "policies/placement-policy-namespace"), exitOK, "policies/placement-policy-namespace eu1\n", policies},
+		{append(world("policies"), "explain", "policies/placement-policy-namespace"), exit.OK, "policies/placement-policy-namespace eu1\n", policies},
 		{
-			append(changed("policies"), "diff"), exitDiffers,
+			append(changed("policies"), "diff"), exit.Differs,
 			"policies/placement-baseline +eu1\npolicies/placement-baseline +us1\npolicies/placement-policy-namespace +eu1\n", policies,
 		},
-		{append(changed("policies"), "diff", "--strict"), exitNotCompared, "", "PolicySet of policy.open-cluster-management.io/v1beta1 is not read"},
-		{append(world("policies"), "simulate", "--strict"), exitUsage, "", "kind: Policy of policy.open-cluster-management.io/v1 is not read"},
-		{append(world("argocd"), "simulate"), exitOK, "openshift-gitops/guestbook eu1\n", argocd},
-		{append(world("argocd"), "federated", "-A"), exitOK, "", argocd},
-		{append(changed("argocd"), "diff"), exitDiffers, "openshift-gitops/guestbook +eu1\n", argocd},
-		{append(world("kustomize"), "simulate", "-n", "shop", "--placement", "shop/shop"), exitOK, "shop/shop us1\n", kustomize},
-		{append(world("kustomize"), "explain", "shop", "-n", "shop"), exitOK, "shop/shop us1\n", kustomize},
+		{append(changed("policies"), "diff", "--strict"), exit.NotCompared, "", "PolicySet of policy.open-cluster-management.io/v1beta1 is not read"},
+		{append(world("policies"), "simulate", "--strict"), exit.Usage, "", "kind: Policy of policy.open-cluster-management.io/v1 is not read"},
+		{append(world("argocd"), "simulate"), exit.OK, "openshift-gitops/guestbook eu1\n", argocd},
+		{append(world("argocd"), "federated", "-A"), exit.OK, "", argocd},
+		{append(changed("argocd"), "diff"), exit.Differs, "openshift-gitops/guestbook +eu1\n", argocd},
+		{append(world("kustomize"), "simulate", "-n", "shop", "--placement", "shop/shop"), exit.OK, "shop/shop us1\n", kustomize},
+		{append(world("kustomize"), "explain", "shop", "-n", "shop"), exit.OK, "shop/shop us1\n", kustomize},
 		{
-			append(changed("kustomize"), "diff", "-n", "shop"), exitDiffers, "shop/shop +us1\n",
+			append(changed("kustomize"), "diff", "-n", "shop"), exit.Differs, "shop/shop +us1\n",
 			"skipped 1 ClusterPolicy, 1 ClusterRole, 1 HorizontalPodAutoscaler, 1 NetworkPolicy, 1 PersistentVolumeClaim, 1 ServiceAccount, " +
 				"1 ServiceMonitor, 1 StatefulSet\n",
 		},
@@ -65,7 +66,7 @@ func TestLayouts(t *testing.T) {
 			if diff := cmp.Diff(tc.stdout, stdout.String()); diff != "" {
 				t.Errorf("stdout (-want +got):\n%s", diff)
 			}
-			if got := stderr.String(); got != tc.stderr && (!strings.Contains(got, tc.stderr) || tc.code != exitUsage) {
+			if got := stderr.String(); got != tc.stderr && (!strings.Contains(got, tc.stderr) || tc.code != exit.Usage) {
 				t.Errorf("stderr %q, want %q", got, tc.stderr)
 			}
 		})
@@ -138,17 +139,17 @@ func TestOnlyNamespace(t *testing.T) {
 		placement []string
 		warned    bool
 	}{
-		{nil, exitOK, []string{"default/none", "team-a/p", "team-b/q"}, false},
-		{[]string{"-n", "team-a"}, exitOK, []string{"team-a/none", "team-a/p"}, true},
-		{[]string{"-n", "team-a", "-A"}, exitOK, []string{"team-a/none", "team-a/p", "team-b/q"}, false},
-		{[]string{"--only-namespace", "team-a"}, exitOK, []string{"team-a/p"}, false},
-		{[]string{"-n", "team-a", "--only-namespace", "team-b"}, exitOK, []string{"team-b/q"}, false},
-		{[]string{"-A", "--only-namespace", "team-b"}, exitUsage, nil, false},
+		{nil, exit.OK, []string{"default/none", "team-a/p", "team-b/q"}, false},
+		{[]string{"-n", "team-a"}, exit.OK, []string{"team-a/none", "team-a/p"}, true},
+		{[]string{"-n", "team-a", "-A"}, exit.OK, []string{"team-a/none", "team-a/p", "team-b/q"}, false},
+		{[]string{"--only-namespace", "team-a"}, exit.OK, []string{"team-a/p"}, false},
+		{[]string{"-n", "team-a", "--only-namespace", "team-b"}, exit.OK, []string{"team-b/q"}, false},
+		{[]string{"-A", "--only-namespace", "team-b"}, exit.Usage, nil, false},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", append([]string{"-f", placements, "-o", "json"}, tc.args...)...)
 			var reports explain.Reports
-			if code == exitOK {
+			if code == exit.OK {
 				expect.NoError(t, json.Unmarshal([]byte(stdout), &reports))
 			}
 			var got []string
@@ -161,7 +162,7 @@ func TestOnlyNamespace(t *testing.T) {
 		})
 	}
 	for _, flags := range [][]string{{"-A", "-n", "a"}, {"--only-namespace", "a", "-n", "b"}} {
-		if code, _, stderr := simulate(t, "", flags...); code != exitUsage || !strings.Contains(stderr, "without files") {
+		if code, _, stderr := simulate(t, "", flags...); code != exit.Usage || !strings.Contains(stderr, "without files") {
 			t.Errorf("%q: exit code %d, stderr %s", flags, code, stderr)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/deploy"
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -69,18 +70,18 @@ Apply them on the server: the definitions are too large for the annotation of a 
 // run prints the objects.
 func (o *manifestsOptions) run(out io.Writer) error {
 	if o.chosen.BesideUpstream && o.chosen.WithoutTaints {
-		return &usageError{errors.New("--without-taints has no effect with --beside-upstream, which runs the controller placement alone")}
+		return exit.Mistake(errors.New("--without-taints has no effect with --beside-upstream, which runs the controller placement alone"))
 	}
 	slices.Sort(o.chosen.Systems)
 	o.chosen.Systems = slices.Compact(o.chosen.Systems)
 	if err := validateSystems(o.chosen.Systems); err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	if err := (&explanationOptions{enabled: true, address: o.chosen.ExplainAddress}).validate(); err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
 	if err := manifests.ValidateWebhookURL(o.chosen.WebhookURL); err != nil {
-		return &usageError{fmt.Errorf("--webhook-url: %w", err)}
+		return exit.Mistake(fmt.Errorf("--webhook-url: %w", err))
 	}
 	objectsOf := deploy.Objects
 	if o.removal {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/deploy"
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -41,7 +42,7 @@ func TestManifestsPrintsWhatIsChosen(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			var out, errors bytes.Buffer
-			if code := execute(t.Context(), append([]string{"manifests"}, c.args...), &out, &errors); code != exitOK || errors.Len() > 0 {
+			if code := execute(t.Context(), append([]string{"manifests"}, c.args...), &out, &errors); code != exit.OK || errors.Len() > 0 {
 				t.Fatalf("exit code %d: %s", code, errors.String())
 			}
 			got, err := manifests.Decode(&out, "printed")
@@ -77,8 +78,8 @@ func TestManifestsRefusesWhatHasNoMeaning(t *testing.T) {
 	} {
 		var out, errors bytes.Buffer
 		code := execute(t.Context(), append([]string{"manifests"}, c.args...), &out, &errors)
-		if code != exitUsage || !strings.Contains(errors.String(), c.want) || out.Len() > 0 {
-			t.Errorf("manifests %v: exit code %d, want %d; %s", c.args, code, exitUsage, errors.String())
+		if code != exit.Usage || !strings.Contains(errors.String(), c.want) || out.Len() > 0 {
+			t.Errorf("manifests %v: exit code %d, want %d; %s", c.args, code, exit.Usage, errors.String())
 		}
 	}
 }

@@ -9,19 +9,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
 func TestExplainPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/explain.md", "explain", exitOK)
+	wantRealOutput(t, "../../docs/explain.md", "explain", exit.OK)
 }
 
 func TestFederatedPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/federated.md", "federated", exitOK)
-	wantRealOutput(t, "../../docs/federated.md", "simulate", exitOK)
+	wantRealOutput(t, "../../docs/federated.md", "federated", exit.OK)
+	wantRealOutput(t, "../../docs/federated.md", "simulate", exit.OK)
 }
 
 func TestDiffPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/diff.md", "diff", exitDiffers)
+	wantRealOutput(t, "../../docs/diff.md", "diff", exit.Differs)
 }
 
 // wantRealOutput runs the commands that a page for users shows, over the samples and docs/examples, and compares what they print with what is

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -54,50 +55,50 @@ func TestPoliciesCheckFiles(t *testing.T) {
 		code         int
 		stderr       string // empty: nothing
 	}{
-		{"simulate refuses a binding", "simulate -f " + plain + " -f " + binding, exitUsage, sameName},
+		{"simulate refuses a binding", "simulate -f " + plain + " -f " + binding, exit.Usage, sameName},
 		{
 			"explain too", "explain p -n team-a -f " + plain + " -f " + binding,
-			exitUsage, binding + ":1: ManagedClusterSetBinding team-a/blue: Validating",
+			exit.Usage, binding + ":1: ManagedClusterSetBinding team-a/blue: Validating",
 		},
-		{"federated too", "federated -f " + binding, exitUsage, sameName},
-		{"a binding that a hub has stored stays", "simulate -f " + plain + " -f " + stored, exitOK, ""},
+		{"federated too", "federated -f " + binding, exit.Usage, sameName},
+		{"a binding that a hub has stored stays", "simulate -f " + plain + " -f " + stored, exit.OK, ""},
 		{
 			"--hub has what a hub has stored", "simulate --add --hub " + plain + " --hub " + binding + " -f " + added("c2"),
-			exitOK, rights + "clusters\n",
+			exit.OK, rights + "clusters\n",
 		},
-		{"diff does not check it either", "diff --hub " + hub + " --hub " + binding + " -f " + plain, exitOK, ""},
-		{"dots in the name of a cluster", "simulate -f " + plain + " -f " + added("a.b.c"), exitUsage, wrongName},
-		{"a name of 64 characters", "simulate -f " + plain + " -f " + added(long), exitUsage, wrongName},
-		{"a cluster that is added", "simulate --add --hub " + plain + " --hub " + hub + " -f " + added("d.e"), exitUsage, wrongName},
+		{"diff does not check it either", "diff --hub " + hub + " --hub " + binding + " -f " + plain, exit.OK, ""},
+		{"dots in the name of a cluster", "simulate -f " + plain + " -f " + added("a.b.c"), exit.Usage, wrongName},
+		{"a name of 64 characters", "simulate -f " + plain + " -f " + added(long), exit.Usage, wrongName},
+		{"a cluster that is added", "simulate --add --hub " + plain + " --hub " + hub + " -f " + added("d.e"), exit.Usage, wrongName},
 		{
 			"what is added is not stored, whatever its UID", "simulate --add --hub " + plain + " --hub " + hub + " -f " + cluster("f.g"),
-			exitUsage, wrongName,
+			exit.Usage, wrongName,
 		},
-		{"the older API has limits", "simulate -f " + older, exitUsage, "spec.predicates: Too many: 65"},
-		{"diff refuses a binding", "diff --hub " + hub + " -f " + plain + " -f " + binding, exitNotCompared, sameName},
-		{"a UID in a file that is applied means nothing", "diff --hub " + hub + " -f " + plain + " -f " + stored, exitNotCompared, sameName},
+		{"the older API has limits", "simulate -f " + older, exit.Usage, "spec.predicates: Too many: 65"},
+		{"diff refuses a binding", "diff --hub " + hub + " -f " + plain + " -f " + binding, exit.NotCompared, sameName},
+		{"a UID in a file that is applied means nothing", "diff --hub " + hub + " -f " + plain + " -f " + stored, exit.NotCompared, sameName},
 		{
 			"an update that changes nothing", "diff --hub " + hub + " --hub " + plain + " --hub " + stored + " -f " + plain + " -f " + binding,
-			exitOK, "",
+			exit.OK, "",
 		},
-		{"a user may bind the set, or not", "diff --hub " + hub + " -f " + plain + " -f " + bound, exitOK, rights + "bindings\n"},
-		{"a Placement that can never work", "simulate -f " + negative, exitUsage, wrongNumber},
-		{"a namespace that is exempt", "simulate -f " + negative + " -f " + off, exitOK, ""},
+		{"a user may bind the set, or not", "diff --hub " + hub + " -f " + plain + " -f " + bound, exit.OK, rights + "bindings\n"},
+		{"a Placement that can never work", "simulate -f " + negative, exit.Usage, wrongNumber},
+		{"a namespace that is exempt", "simulate -f " + negative + " -f " + off, exit.OK, ""},
 		{
 			"a namespace of the hub that is exempt", "diff --hub " + hub + " --hub " + off + " -f " + negative,
-			exitNotCompared, "no answer for Placement",
+			exit.NotCompared, "no answer for Placement",
 		},
 		{
 			"a namespace of the files that is exempt", "diff --hub " + hub + " -f " + off + " -f " + negative,
-			exitNotCompared, "no answer for Placement",
+			exit.NotCompared, "no answer for Placement",
 		},
 		{
 			"a warning", "simulate -f " + unbound + " -f " + words,
-			exitOK, "Warning: " + unbound + ":1: Placement team-a/p: Validation failed for ",
+			exit.OK, "Warning: " + unbound + ":1: Placement team-a/p: Validation failed for ",
 		},
 		{
 			"a warning of diff", "diff --hub " + hub + " --hub " + words + " -f " + unbound,
-			exitOK, "Warning: Placement team-a/p: Validation failed for ",
+			exit.OK, "Warning: Placement team-a/p: Validation failed for ",
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/provider"
 )
@@ -73,7 +74,7 @@ func providerCommand(
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := validate(); err != nil {
-				return &usageError{err}
+				return exit.Mistake(err)
 			}
 			hub, err := findHub(kubeconfig)
 			if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
 func TestProviderRefusesBadFlags(t *testing.T) {
@@ -37,8 +39,8 @@ func TestProviderRefusesBadFlags(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			code := executeWithInput(t, "", append([]string{"provider"}, c.args...), &stdout, &stderr)
-			if code != exitUsage || !strings.Contains(stderr.String(), c.want) {
-				t.Errorf("exit code %d, want %d; got %q, want %q in it", code, exitUsage, &stderr, c.want)
+			if code != exit.Usage || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("exit code %d, want %d; got %q, want %q in it", code, exit.Usage, &stderr, c.want)
 			}
 		})
 	}

@@ -9,34 +9,17 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/logging"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 )
-
-// usageError is an error in the command line or in a file that it names, found after the flags were parsed.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// exitError ends the process with a code. Without an error there is nothing to report.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
 
 // newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage. stop
 // cancels the context of the subcommand.
@@ -45,7 +28,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		Use:   programName,
 		Short: "Select the clusters that a workload runs on",
 		Long: "placement selects ManagedClusters for Placements and writes PlacementDecisions.\n" +
-			"It replaces the placement controller of Open Cluster Management.\n\n" + describeExitCodes(),
+			"It replaces the placement controller of Open Cluster Management.\n\n" + exit.Describe(),
 		Args:          noSubcommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -98,21 +81,58 @@ func executeAs(ctx context.Context, name string, args []string, stdout, stderr i
 
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
-	code := exitFailure
-	var usage *usageError
-	if exit, coded := errors.AsType[*exitError](err); coded {
-		if code = exit.code; exit.err == nil {
+	code := exit.Failure
+	var mistake *exit.UsageError
+	if coded, is := errors.AsType[*exit.Error](err); is {
+		if code = coded.Code; coded.Err == nil {
 			return code
 		}
 	}
-	hint := hintTimeout(cmd, err)
-	if !started || errors.As(err, &usage) {
-		code, hint = exitUsage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
+	hint := hubflags.HintTimeout(cmd, err)
+	if !started || errors.As(err, &mistake) {
+		code, hint = exit.Usage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
 	}
 	if _, writeErr := fmt.Fprintf(stderr, "Error: %v\n%s", err, hint); writeErr != nil {
 		klog.ErrorS(errors.Join(err, writeErr), "Cannot report the error on stderr")
 	}
 	return code
+}
+
+// onlyFlags rejects positional arguments.
+func onlyFlags(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])
+	}
+	return nil
+}
+
+// noSubcommand rejects an argument that is no command, and suggests those with a similar name.
+func noSubcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, child := range cmd.Commands() {
+		if child.IsAvailableCommand() {
+			names = append(names, child.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), suggest.DidYouMean(args[0], "", names))
+}
+
+// suggestFlag adds flags with a similar name to the error about an unknown one.
+func suggestFlag(cmd *cobra.Command, err error) error {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			names = append(names, flag.Name)
+		}
+	})
+	return fmt.Errorf("%w%s", err, suggest.DidYouMean(unknown.GetSpecifiedName(), "--", names))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -25,62 +26,62 @@ func TestExecute(t *testing.T) {
 		{reason: "help is no error", args: []string{"controller", "--help"}, wantStdout: []string{"--terminate-on-files", "--vmodule"}},
 		{reason: "what is without effect is not shown", args: []string{"debug", "--help"}, wantStdout: []string{"/debug/placements/", "--listen"}},
 		{
-			reason: "debug needs somebody to debug", args: []string{"debug", "--controllers=clusterset"}, wantCode: exitUsage,
+			reason: "debug needs somebody to debug", args: []string{"debug", "--controllers=clusterset"}, wantCode: exit.Usage,
 			wantStderr: []string{"none of them serves placements", "Run 'placement debug --help'"},
 		},
 		{
 			reason: "debug needs a server, too", args: []string{"debug", "--kubeconfig", unreachable},
-			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
+			wantCode: exit.Failure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
 		},
 		{
-			reason: "an unknown format of sets", args: []string{"sets", "-o", "xml"}, wantCode: exitUsage,
+			reason: "an unknown format of sets", args: []string{"sets", "-o", "xml"}, wantCode: exit.Usage,
 			wantStderr: []string{`"xml"`, "Run 'placement sets --help'"},
 		},
 		{
-			reason: "issue 26, U9: sets of all namespaces and of one", args: []string{"sets", "-A", "-n", "team-a"}, wantCode: exitUsage,
+			reason: "issue 26, U9: sets of all namespaces and of one", args: []string{"sets", "-A", "-n", "team-a"}, wantCode: exit.Usage,
 			wantStderr: []string{"--all-namespaces and --namespace contradict each other"},
 		},
 		{
-			reason: "issue 26, U9: a selector of sets that is none", args: []string{"sets", "-l", "="}, wantCode: exitUsage,
+			reason: "issue 26, U9: a selector of sets that is none", args: []string{"sets", "-l", "="}, wantCode: exit.Usage,
 			wantStderr: []string{"--selector: ", "kubectl get -l"},
 		},
 		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
 		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},
 		{
-			reason: "an unknown format", args: []string{"version", "--output=xml"}, wantCode: exitUsage,
+			reason: "an unknown format", args: []string{"version", "--output=xml"}, wantCode: exit.Usage,
 			wantStderr: []string{`"xml"`, "Run 'placement version --help'"},
 		},
 		{
-			reason: "an unknown command", args: []string{"contoller"}, wantCode: exitUsage,
+			reason: "an unknown command", args: []string{"contoller"}, wantCode: exit.Usage,
 			wantStderr: []string{`unknown command "contoller"`, "Run 'placement --help'"},
 		},
 		{
-			reason: "an unknown flag", args: []string{"controller", "--leases=1"}, wantCode: exitUsage,
+			reason: "an unknown flag", args: []string{"controller", "--leases=1"}, wantCode: exit.Usage,
 			wantStderr: []string{"unknown flag: --leases", "Run 'placement controller --help'"},
 		},
 		{
-			reason: "a value of the wrong type", args: []string{"controller", "--workers=many"}, wantCode: exitUsage,
+			reason: "a value of the wrong type", args: []string{"controller", "--workers=many"}, wantCode: exit.Usage,
 			wantStderr: []string{"--workers", `"many"`, "Run 'placement controller --help'"},
 		},
 		{
-			reason: "an argument that nobody reads", args: []string{"controller", "placement"}, wantCode: exitUsage,
+			reason: "an argument that nobody reads", args: []string{"controller", "placement"}, wantCode: exit.Usage,
 			wantStderr: []string{`"placement"`, "Run 'placement controller --help'"},
 		},
 		{
-			reason: "a flag that makes no sense", args: []string{"controller", "--controllers=nosuch"}, wantCode: exitUsage,
+			reason: "a flag that makes no sense", args: []string{"controller", "--controllers=nosuch"}, wantCode: exit.Usage,
 			wantStderr: []string{`unknown controller "nosuch"`, "clusterset", "Run 'placement controller --help'"},
 		},
 		{
-			reason: "a configuration file that makes no sense", args: []string{"controller", "--config", badConfig}, wantCode: exitUsage,
+			reason: "a configuration file that makes no sense", args: []string{"controller", "--config", badConfig}, wantCode: exit.Usage,
 			wantStderr: []string{badConfig, `"x"`},
 		},
 		{
 			reason: "a server that does not answer is a failure, not misuse", args: []string{"controller", "--kubeconfig", unreachable},
-			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
+			wantCode: exit.Failure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
 		},
 		{
 			reason: "a kubeconfig that does not exist", args: []string{"controller", "--kubeconfig", "/nonexistent/kubeconfig"},
-			wantCode: exitUsage, wantStderr: []string{"/nonexistent/kubeconfig", "--kubeconfig"},
+			wantCode: exit.Usage, wantStderr: []string{"/nonexistent/kubeconfig", "--kubeconfig"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -98,7 +99,7 @@ func TestExecute(t *testing.T) {
 					t.Errorf("stderr does not contain %q:\n%s", part, &stderr)
 				}
 			}
-			if tc.wantCode != exitOK && strings.Contains(stderr.String()+stdout.String(), "Usage:") {
+			if tc.wantCode != exit.OK && strings.Contains(stderr.String()+stdout.String(), "Usage:") {
 				t.Errorf("an error must not bring the whole usage page:\n%s%s", &stdout, &stderr)
 			}
 		})
@@ -123,15 +124,15 @@ func TestExecuteDropsTheProgramsOwnPath(t *testing.T) {
 		{reason: "the path alone shows the help", name: "/placement", args: []string{"/placement"}, want: "Available Commands:"},
 		{reason: "upstream's debug container", name: "/placement", args: []string{"/placement", "debug", "--help"}, want: "/debug/placements/"},
 		{
-			reason: "the path twice", name: "/placement", args: []string{"/placement", "/placement", "version"}, wantCode: exitUsage,
+			reason: "the path twice", name: "/placement", args: []string{"/placement", "/placement", "version"}, wantCode: exit.Usage,
 			want: `unknown command "/placement"`,
 		},
 		{
-			reason: "another program's path", name: "/placement", args: []string{"/work", "agent"}, wantCode: exitUsage,
+			reason: "another program's path", name: "/placement", args: []string{"/work", "agent"}, wantCode: exit.Usage,
 			want: `unknown command "/work"`,
 		},
 		{
-			reason: "a plugin is never an entrypoint", name: "kubectl-placement", args: []string{"/placement", "version"}, wantCode: exitUsage,
+			reason: "a plugin is never an entrypoint", name: "kubectl-placement", args: []string{"/placement", "version"}, wantCode: exit.Usage,
 			want: `unknown command "/placement"`,
 		},
 	} {

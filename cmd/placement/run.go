@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
@@ -90,7 +92,7 @@ func newRunCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags().Changed); err != nil {
-				return &usageError{err}
+				return exit.Mistake(err)
 			}
 			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -128,7 +130,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
 	addTracingFlag(fs, &o.tracingFile)
-	addRemovalFlags(fs, &o.removal, runRemovalPercent)
+	hubflags.AddRemovalFlags(fs, &o.removal, hubflags.RunRemovalPercent)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
 	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
 		"Loopback address of pages that show where workloads go, and why, such as 127.0.0.1:8484; port 0 selects a free port, "+

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
@@ -132,7 +133,7 @@ func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Ma
 	if o.once || o.dashboard == "" {
 		return nil
 	}
-	live, err := connectAs(hub.person)
+	live, err := hubflags.ConnectAs(hub.person)
 	if err != nil {
 		return err
 	}

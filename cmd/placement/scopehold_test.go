@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -34,7 +35,7 @@ func TestLostScopeHold(t *testing.T) {
 			for hold, args := range map[string][]string{"10m0s": nil, "1h0m0s": {"--lost-scope-hold", "1h"}} {
 				var stdout, stderr bytes.Buffer
 				args = append(append(slices.Clone(tc.args), args...), "--max-removal-percent", "0", "-f", federatedWorks)
-				if code := execute(t.Context(), args, &stdout, &stderr); code != exitOK {
+				if code := execute(t.Context(), args, &stdout, &stderr); code != exit.OK {
 					t.Fatalf("exit code %d: %s", code, stderr.String())
 				}
 				want := []string{"holds their works for " + hold + " at most"}

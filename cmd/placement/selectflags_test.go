@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -26,22 +27,22 @@ func TestSelectingFlags(t *testing.T) {
 		want     []string
 		without  string
 	}{
-		{[]string{"explain", "-A", "-l", "tier=db"}, exitOK, []string{"team-b/q"}, "team-a/p"},
-		{[]string{"explain", "-l", "tier=db"}, exitOK, []string{"team-b/q"}, "team-a/p"},
-		{[]string{"explain", "-l", "tier in (db"}, exitUsage, []string{"--selector: ", "kubectl get -l"}, ""},
-		{[]string{"explain", "-l", "tier=db", "team-b/q"}, exitUsage, []string{"--selector lists placements"}, ""},
-		{[]string{"explain", "-A", "-n", "team-a"}, exitUsage, []string{"contradict"}, ""},
-		{[]string{"explain", "--all", "--all-clusters"}, exitUsage, []string{"--all-clusters lists the clusters"}, ""},
-		{[]string{"simulate", "-l", "tier=db"}, exitOK, []string{"team-b/q: "}, "team-a/"},
-		{[]string{"simulate", "-A", "-o", "wide"}, exitOK, []string{"team-a/p: ", "team-b/q: "}, "-o wide lists"},
-		{[]string{"simulate", "-n", "team-a"}, exitOK, []string{"team-a/p: "}, "team-b/q"},
-		{[]string{"simulate", "-A", "-n", "team-a"}, exitOK, []string{"team-a/p: ", "team-b/q: "}, ""},
-		{[]string{"simulate", "-l", "tier=none"}, exitFailure, []string{"no Placement in the files has the labels tier=none"}, ""},
-		{[]string{"simulate", "-l", "tier=db", "--placement", "team-a/p"}, exitUsage, []string{"--selector, --placement"}, ""},
-		{[]string{"federated", "-A", "-l", "app=nosuch"}, exitOK, nil, "settings"},
-		{[]string{"federated", "-A", "-l", "app!=nosuch"}, exitOK, []string{"settings"}, ""},
-		{[]string{"federated", "-l", "a=b", "configmap/settings"}, exitUsage, []string{"--selector lists objects"}, ""},
-		{[]string{"federated", "-A", "-n", "team-a"}, exitUsage, []string{"contradict"}, ""},
+		{[]string{"explain", "-A", "-l", "tier=db"}, exit.OK, []string{"team-b/q"}, "team-a/p"},
+		{[]string{"explain", "-l", "tier=db"}, exit.OK, []string{"team-b/q"}, "team-a/p"},
+		{[]string{"explain", "-l", "tier in (db"}, exit.Usage, []string{"--selector: ", "kubectl get -l"}, ""},
+		{[]string{"explain", "-l", "tier=db", "team-b/q"}, exit.Usage, []string{"--selector lists placements"}, ""},
+		{[]string{"explain", "-A", "-n", "team-a"}, exit.Usage, []string{"contradict"}, ""},
+		{[]string{"explain", "--all", "--all-clusters"}, exit.Usage, []string{"--all-clusters lists the clusters"}, ""},
+		{[]string{"simulate", "-l", "tier=db"}, exit.OK, []string{"team-b/q: "}, "team-a/"},
+		{[]string{"simulate", "-A", "-o", "wide"}, exit.OK, []string{"team-a/p: ", "team-b/q: "}, "-o wide lists"},
+		{[]string{"simulate", "-n", "team-a"}, exit.OK, []string{"team-a/p: "}, "team-b/q"},
+		{[]string{"simulate", "-A", "-n", "team-a"}, exit.OK, []string{"team-a/p: ", "team-b/q: "}, ""},
+		{[]string{"simulate", "-l", "tier=none"}, exit.Failure, []string{"no Placement in the files has the labels tier=none"}, ""},
+		{[]string{"simulate", "-l", "tier=db", "--placement", "team-a/p"}, exit.Usage, []string{"--selector, --placement"}, ""},
+		{[]string{"federated", "-A", "-l", "app=nosuch"}, exit.OK, nil, "settings"},
+		{[]string{"federated", "-A", "-l", "app!=nosuch"}, exit.OK, []string{"settings"}, ""},
+		{[]string{"federated", "-l", "a=b", "configmap/settings"}, exit.Usage, []string{"--selector lists objects"}, ""},
+		{[]string{"federated", "-A", "-n", "team-a"}, exit.Usage, []string{"contradict"}, ""},
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			var output bytes.Buffer

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 )
@@ -41,13 +43,13 @@ const setsExample = `  # Which sets can the Placements of this namespace use, an
 
 // setsOptions are the flags of the command.
 type setsOptions struct {
-	hubFlags
-	labelFlag
+	hubflags.Hub
+	hubflags.Labels
 
 	output        string
 	allNamespaces bool
 	// snapshot is the path of a snapshot that is read in place of a hub.
-	snapshot snapshotFlag
+	snapshot hubflags.Snapshot
 }
 
 func newSetsCommand() *cobra.Command {
@@ -63,28 +65,28 @@ func newSetsCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
+	o.Add(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the bindings to list. Default: the namespace of the context."
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide (the same), json, yaml, or name (one set per line).")
-	o.addLabels(flags, "sets")
-	o.snapshot.add(flags, "list the sets of")
+	o.AddLabels(flags, "sets")
+	o.snapshot.Add(flags, "list the sets of")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the bindings of all namespaces.")
-	o.registerCompletions(cmd, printers.WideFormats())
+	o.RegisterCompletions(cmd, printers.WideFormats())
 	return cmd
 }
 
 // run prints the sets that could be read, also with an error.
 func (o *setsOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	takeWide(&o.output)
+	hubflags.TakeWide(&o.output)
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
-		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())}
+		return exit.Mistake(fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats()))
 	}
-	if err := o.parseLabels(); err != nil {
-		return &usageError{err}
+	if err := o.ParseLabels(); err != nil {
+		return exit.Mistake(err)
 	}
-	if o.allNamespaces && o.namespace != "" {
-		return &usageError{errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")}
+	if o.allNamespaces && o.Namespace != "" {
+		return exit.Mistake(errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other"))
 	}
 	list, err := o.read(ctx, stdin)
 	if list == nil {
@@ -102,22 +104,22 @@ func (o *setsOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr i
 // read reads the sets of the hub, or of a snapshot.
 func (o *setsOptions) read(ctx context.Context, stdin io.Reader) (*setlist.List, error) {
 	if o.snapshot != "" {
-		taken, reader, err := o.snapshot.open(&o.hubFlags, stdin)
+		taken, reader, err := o.snapshot.Open(&o.Hub, stdin)
 		if err != nil {
 			return nil, err
 		}
 		namespace := taken.Header.Namespace
-		if o.namespace != "" || o.allNamespaces {
-			namespace = o.namespace
+		if o.Namespace != "" || o.allNamespaces {
+			namespace = o.Namespace
 		}
-		return setlist.ReadUnreviewed(ctx, reader, namespace, o.selector)
+		return setlist.ReadUnreviewed(ctx, reader, namespace, o.Selector)
 	}
-	hub, _, namespace, err := o.connectHub()
+	hub, _, namespace, err := o.ConnectHub()
 	if err != nil {
 		return nil, err
 	}
 	if o.allNamespaces {
 		namespace = ""
 	}
-	return setlist.Read(ctx, hub, namespace, o.selector)
+	return setlist.Read(ctx, hub, namespace, o.Selector)
 }

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -128,11 +130,11 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 
 // simulateOptions are the flags of the command.
 type simulateOptions struct {
-	fileFlags
-	settingsFlags
-	labelFlag
+	hubflags.Files
+	hubflags.Settings
+	hubflags.Labels
 	changeFlags
-	askFlags
+	hubflags.Ask
 
 	files      []string
 	hub        []string
@@ -163,24 +165,24 @@ func newSimulateCommand() *cobra.Command {
 			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			switch {
 			case err != nil && o.exitCode:
-				return &exitError{code: exitNotCompared, err: err}
+				return &exit.Error{Code: exit.NotCompared, Err: err}
 			case err == nil && differs && o.exitCode:
-				return &exitError{code: exitDiffers}
+				return &exit.Error{Code: exit.Differs}
 			default:
 				return err
 			}
 		},
 	}
 	flags := cmd.Flags()
-	o.addFiles(cmd)
-	o.addSettings(flags)
+	o.AddFiles(cmd)
+	o.AddSettings(flags)
 	flags.Lookup("namespace").Usage = "Namespace of objects in files that name none; default: the namespace of the context. " +
 		"Of a live hub, the namespace to report; default: all. " +
 		"Deprecated: in files that describe the hub it selects what is reported too; use --only-namespace."
 	flags.StringVar(&o.onlyNamespace, "only-namespace", "",
 		"Namespace of the placements and other objects to report, and of the bindings to read from a live hub. Default: all namespaces.")
 	o.changeFlags.add(flags)
-	o.addAsk(flags)
+	o.AddAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or with --add the objects to add, or - for standard input. May be repeated. "+
 			"Default: the live hub.")
@@ -193,35 +195,35 @@ func newSimulateCommand() *cobra.Command {
 			"name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
-	o.addLabels(flags, "placements to evaluate, without delivered objects and the like")
+	o.AddLabels(flags, "placements to evaluate, without delivered objects and the like")
 	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
-	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
-	complete(cmd, "only-namespace", o.completeNamespaces)
-	complete(cmd, "drain", o.completeClusters)
-	complete(cmd, "remove", o.completeClusters)
+	o.Hub.RegisterCompletions(cmd, printers.WideFormats())
+	hubflags.Complete(cmd, "only-namespace", o.CompleteNamespaces)
+	hubflags.Complete(cmd, "drain", o.CompleteClusters)
+	hubflags.Complete(cmd, "remove", o.CompleteClusters)
 	return cmd
 }
 
 // run evaluates and prints. It reports whether the changes make a difference.
 func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return false, err
 	}
 	now, names, err := o.parse()
 	if err != nil {
-		return false, &usageError{err}
+		return false, exit.Mistake(err)
 	}
-	if takeWide(&o.output) {
+	if hubflags.TakeWide(&o.output) {
 		o.all, o.showKept = true, true
 	}
 	in, names, differs, err := o.readOrAsk(ctx, names, stdin, stdout)
 	if in == nil {
 		return differs, err
 	}
-	now = o.timeOf(now, o.now)
+	now = o.TimeOf(now, o.now)
 	if len(in.additions) > 0 && len(in.changes) == 0 {
 		return o.printWhatIf(stdout, tools.WithoutPlacements(metav1.NewTime(now)), in)
 	}
@@ -235,7 +237,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if !some {
 		return false, missing
 	}
-	settings := o.settings()
+	settings := o.HubSettings()
 	settings.Configure(in.state)
 	in.state.Done = ctx.Done()
 	if len(in.changes) > 0 {
@@ -266,7 +268,7 @@ func (o *simulateOptions) reported() string {
 	if o.allNamespaces {
 		return ""
 	}
-	return cmp.Or(o.onlyNamespace, o.namespace)
+	return cmp.Or(o.onlyNamespace, o.Namespace)
 }
 
 // inNamespace reports whether an object is in the namespace that is reported.
@@ -310,16 +312,16 @@ func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, i
 
 // parse parses the flags. Its errors are usage errors.
 func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedName]bool, err error) {
-	if now, err = parseNow(o.now); err != nil {
+	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if err := errors.Join(o.parseLabels(), o.checkInputs(), o.checkNamespaces(), o.checkSettings()); err != nil {
+	if err := errors.Join(o.ParseLabels(), o.checkInputs(), o.checkNamespaces(), o.CheckSettings()); err != nil {
 		return now, nil, err
 	}
 	switch {
 	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.text != "" && len(o.placements) > 0:
+	case o.Text != "" && len(o.placements) > 0:
 		return now, nil, errors.New("--selector, --placement: both select placements; leave out one or the other")
 	case len(o.changes) > 0 && o.all:
 		return now, nil, errors.New("--all: a difference has no clusters out of scope; leave it out")
@@ -332,7 +334,7 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 
 // checkNamespaces checks the flags that select a namespace. Without files, --namespace has no other meaning.
 func (o *simulateOptions) checkNamespaces() error {
-	selects := o.namespace != "" && len(o.files)+len(o.hub) == 0
+	selects := o.Namespace != "" && len(o.files)+len(o.hub) == 0
 	switch {
 	case o.allNamespaces && (o.onlyNamespace != "" || selects):
 		return errors.New("--all-namespaces contradicts --only-namespace, and without files --namespace; leave out one or the other")
@@ -346,16 +348,16 @@ func (o *simulateOptions) checkNamespaces() error {
 // checkInputs checks the flags for the origin of the State.
 func (o *simulateOptions) checkInputs() error {
 	inputs := slices.Concat(o.files, o.hub)
-	first := slices.Index(inputs, stdinName)
+	first := slices.Index(inputs, hubflags.StdinName)
 	switch {
 	case o.adding && len(o.files) == 0:
 		return errors.New("--add: name the files with the clusters that are added with -f")
 	case !o.adding && len(o.files) > 0 && len(o.hub) > 0:
 		return errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
-	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+	case first >= 0 && slices.Contains(inputs[first+1:], hubflags.StdinName):
 		return errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case !o.live() && o.connects() != "":
-		return fmt.Errorf("--filename, --hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
+	case !o.live() && o.Connects() != "":
+		return fmt.Errorf("--filename, --hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.Connects())
 	default:
 		return nil
 	}

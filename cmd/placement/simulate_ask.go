@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -37,10 +38,10 @@ func (o *simulateOptions) readOrAsk(
 	case !o.live():
 		return nil, nil, false, refused
 	}
-	answer, err := askUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, names) })
+	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, names) })
 	switch {
 	case answer != nil:
-		return nil, nil, answer.Differs, writeAnswer(stdout, answer, err)
+		return nil, nil, answer.Differs, hubflags.WriteAnswer(stdout, answer, err)
 	case !partly:
 		return nil, nil, false, err
 	}
@@ -71,21 +72,21 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 	var err error
 	if o.adding {
 		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
-		question.Namespace, question.Objects, err = tools.ObjectsToAdd(o.added, o.delivered)
+		question.Namespace, question.Objects, err = tools.ObjectsToAdd(o.added, o.Delivered)
 	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
 		question.WithoutBindings, err = o.askedBindings(question.Namespace)
 	}
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	hub, config, _, err := o.connectHub()
+	hub, config, _, err := o.ConnectHub()
 	if err == nil && !o.adding {
 		err = o.askAbout(ctx, hub, &question, names)
 	}
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
-	return o.send(ctx, hub, config, question)
+	return o.Send(ctx, hub, config, question)
 }
 
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
@@ -95,7 +96,7 @@ func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, quest
 		return err
 	}
 	if len(names) == 0 {
-		delivered, err := tools.ListableKinds(ctx, hub, question.Namespace, o.deliveredKinds())
+		delivered, err := tools.ListableKinds(ctx, hub, question.Namespace, o.DeliveredKinds())
 		question.Kinds = slices.Concat(placements, delivered)
 		return err
 	}
@@ -119,8 +120,8 @@ func (o *simulateOptions) checkAsk() error {
 	switch {
 	case o.now != "":
 		return errors.New("the hub simulates the present, so it was not asked because of --now")
-	case o.selector != nil:
-		return errSelectorUnread
+	case o.Selector != nil:
+		return hubflags.ErrSelectorUnread
 	case o.all && len(o.changes) == 0 && !o.adding:
 		return errors.New("--all (as -o wide): clusters out of the scope of the namespace are listed for users with the ClusterRole " +
 			hubstate.FleetViewRole + " alone; leave it out to ask the hub")

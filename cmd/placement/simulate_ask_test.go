@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -20,7 +21,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		expect.NoError(t, err)
 		return wanted
 	}
-	inTeamA := fileFlags{hubFlags: hubFlags{namespace: "team-a"}}
+	inTeamA := hubflags.Files{Hub: hubflags.Hub{Namespace: "team-a"}}
 	for _, tc := range []struct {
 		reason    string
 		options   simulateOptions
@@ -29,7 +30,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		sets      []string
 		refused   []string
 	}{
-		{reason: "a namespace", options: simulateOptions{fileFlags: inTeamA}, namespace: "team-a"},
+		{reason: "a namespace", options: simulateOptions{Files: inTeamA}, namespace: "team-a"},
 		{reason: "Placements of a namespace", names: names("team-a/p", "team-a/q"), namespace: "team-a"},
 		{
 			reason: "bindings", names: names("team-a/p"), namespace: "team-a", sets: []string{"edge", "prod"},
@@ -65,7 +66,7 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		},
 		{reason: "another time", names: names("team-a/p"), options: simulateOptions{now: "2026-01-31T12:00:00Z"}, refused: []string{"--now"}},
 		{
-			reason: "labels", options: simulateOptions{fileFlags: inTeamA, labelFlag: labelFlag{selector: labels.Everything()}},
+			reason: "labels", options: simulateOptions{Files: inTeamA, Labels: hubflags.Labels{Selector: labels.Everything()}},
 			refused: []string{"leave --selector out"},
 		},
 	} {

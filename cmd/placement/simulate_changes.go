@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
@@ -96,7 +97,7 @@ func readAdditions(reader *statefile.Reader, adding bool) (*explain.State, error
 	}
 	additions, err := reader.Additions()
 	if err != nil {
-		return nil, inFiles(fmt.Errorf("--add: %w", err))
+		return nil, exit.InFiles(fmt.Errorf("--add: %w", err))
 	}
 	return additions, nil
 }

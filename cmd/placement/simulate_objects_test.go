@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -46,7 +47,7 @@ func TestSimulateObjects(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", append(tc.args, "-f", federatedHub, "-f", federatedWorks)...)
-			if code != exitOK {
+			if code != exit.OK {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			for _, part := range tc.want {
@@ -94,7 +95,7 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {loc
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", append(tc.args, "-f", federatedHub, "-f", federatedWorks)...)
-			if code != exitOK {
+			if code != exit.OK {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			for _, part := range tc.want {
@@ -141,15 +142,15 @@ spec: {size: 3}
 		code   int
 		want   string
 	}{
-		{"federated", append(hub, "federated", kinds, "cronjob/nightly"), exitOK, "CronJob.batch/team-a/nightly: 3 clusters selected, all in scope"},
-		{"by the plural name", append(hub, "federated", kinds, "widgets", "blue"), exitOK, "Widget.example.com/team-a/blue: 1 cluster selected"},
-		{"explain", append(hub, "explain", kinds, "widget/blue", "--cluster", "eu1"), exitOK, "would be selected if label location were usa"},
-		{"simulate", append(hub, "simulate", kinds, "--remove", "us1"), exitOK, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
-		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exitDiffers,
+		{"federated", append(hub, "federated", kinds, "cronjob/nightly"), exit.OK, "CronJob.batch/team-a/nightly: 3 clusters selected, all in scope"},
+		{"by the plural name", append(hub, "federated", kinds, "widgets", "blue"), exit.OK, "Widget.example.com/team-a/blue: 1 cluster selected"},
+		{"explain", append(hub, "explain", kinds, "widget/blue", "--cluster", "eu1"), exit.OK, "would be selected if label location were usa"},
+		{"simulate", append(hub, "simulate", kinds, "--remove", "us1"), exit.OK, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
+		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exit.Differs,
 			"Widget.example.com/team-a/blue: 0 gained, 0 lost, 1 kept, 1 of them held"},
-		{"without the flag", append(hub, "federated", "widget/blue"), exitUsage, `"widget/blue" names no object that is delivered`},
-		{"a file without the flag", append(hub, "federated"), exitOK, "\nskipped 1 Widget\n"},
-		{"a mistake", append(hub, "federated", "--federated-kinds=v1/Event"), exitUsage, `--federated-kinds: "v1/Event" is never delivered`},
+		{"without the flag", append(hub, "federated", "widget/blue"), exit.Usage, `"widget/blue" names no object that is delivered`},
+		{"a file without the flag", append(hub, "federated"), exit.OK, "\nskipped 1 Widget\n"},
+		{"a mistake", append(hub, "federated", "--federated-kinds=v1/Event"), exit.Usage, `--federated-kinds: "v1/Event" is never delivered`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -174,7 +175,7 @@ spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {loc
 `)
 	code, stdout, stderr := simulate(t, "", "--label", "us1:location=asia", "--label", "eu1:location=usa", "-o", "name",
 		"-f", federatedHub, "-f", federatedWorks, "-f", placement)
-	if code != exitOK {
+	if code != exit.OK {
 		t.Fatal(stderr)
 	}
 	for _, line := range []string{"team-a/canary +eu1\n", "team-a/canary@configmap +eu1\n", "team-a/canary@configmap -us1\n"} {
@@ -194,7 +195,7 @@ func TestSimulateOfSampleDirectories(t *testing.T) {
 	} {
 		t.Run(directory, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", "-f", filepath.Join("..", "..", "deploy", "samples", directory))
-			if code != exitOK || !strings.Contains(stdout, want) {
+			if code != exit.OK || !strings.Contains(stdout, want) {
 				t.Errorf("exit code %d: %s\nstdout does not contain %q:\n%s", code, stderr, want, stdout)
 			}
 		})

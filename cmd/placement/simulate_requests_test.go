@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -26,48 +27,48 @@ func TestSimulateRequests(t *testing.T) {
 		want     []string
 	}{
 		{
-			reason: "the hub as it is: what each request has or gets", wantCode: exitOK,
+			reason: "the hub as it is: what each request has or gets", wantCode: exit.OK,
 			want: []string{"ClusterRequest/team-a/builds: ", "\n\nClusterRequest/team-a/models: Denied"},
 		},
 		{reason: "names", args: []string{"-o", "name"}, want: []string{"team-a/ci team-a/workload-1\n"}},
 		{
 			reason: "a limit of a Purpose", add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"), args: []string{"--exit-code"},
-			wantCode: exitDiffers, want: []string{
+			wantCode: exit.Differs, want: []string{
 				"what if: add Purpose workload\n\nClusterRequests: another result for 1 request",
 				"~ team-a/builds: Granted Cluster team-a/workload-1 -> Granted new Cluster cluster-openmcp-shared/workload-",
 				"if no request had a Grant: 3 Clusters instead of 2, 1 more for 4 requests",
 			},
 		},
 		{
-			reason: "a profile that is published grants what was denied", wantCode: exitOK,
+			reason: "a profile that is published grants what was denied", wantCode: exit.OK,
 			add: object("ClusterProvider", "name: nodes", "status: {ready: true, profiles: [{name: large, supportedVersions: [{version: 1.36.0}], "+
 				"supportedTraits: [{trait: kubernetes.io/apis/gpu}]}]}"),
 			want: []string{"~ team-a/models: Denied, NoMatchingProfile -> Granted new Cluster ", "0 requests refused instead of 1"},
 		},
 		{
-			reason: "a ClusterProvider without profiles keeps those that it has", args: []string{"--exit-code"}, wantCode: exitOK,
+			reason: "a ClusterProvider without profiles keeps those that it has", args: []string{"--exit-code"}, wantCode: exit.OK,
 			add: object("ClusterProvider", "name: gardener", "spec: {package: new}"), want: []string{"another result for 0 requests"},
 		},
 		{
-			reason: "a new request, by names, in its namespace", args: []string{"-o", "name", "-n", "team-b"}, wantCode: exitOK,
+			reason: "a new request, by names, in its namespace", args: []string{"-o", "name", "-n", "team-b"}, wantCode: exit.OK,
 			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: [mcp]}"),
 			want: []string{"team-b/new@clusterrequest ~\n"},
 		},
 		{
-			reason: "a platform as it is applied, with a request for access", wantCode: exitOK,
+			reason: "a platform as it is applied, with a request for access", wantCode: exit.OK,
 			add:  firstCluster,
 			want: []string{"~ platform/first: no request -> Granted new Cluster platform/platform-"},
 		},
 		{
-			reason: "as data", args: []string{"-o", "json"}, wantCode: exitOK, add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"),
+			reason: "as data", args: []string{"-o", "json"}, wantCode: exit.OK, add: object("Purpose", "name: workload", "spec: {tenancyLimit: 1}"),
 			want: []string{`"requests": {`, `"granted": 1,`, `"clusters": 3`},
 		},
 		{
-			reason: "a strategy that there is not", args: []string{"--cluster-request-strategy=Best"}, wantCode: exitUsage,
+			reason: "a strategy that there is not", args: []string{"--cluster-request-strategy=Best"}, wantCode: exit.Usage,
 			want: []string{"use Balanced or Simple"},
 		},
 		{
-			reason: "a mistake in the file", wantCode: exitUsage,
+			reason: "a mistake in the file", wantCode: exit.Usage,
 			add:  object("ClusterRequest", "name: new, namespace: team-b", "spec: {purposes: []}"),
 			want: []string{"spec.purposes: Invalid value: 0: should have at least 1 items"},
 		},

@@ -15,6 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -46,7 +49,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	if o.adding {
 		role = statefile.Applied
 	}
-	given, err := o.reader(role, o.delivered)
+	given, err := o.Reader(role, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +57,11 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 		o.manifests = append(o.manifests, content)
 		given.Read(name, content)
 	}
-	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+	if err := hubflags.ReadPaths("--filename", o.files, stdin, take); err != nil {
 		return nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
-	if err := errors.Join(err, o.note(given.Notes())); err != nil {
+	if err := errors.Join(err, o.Note(given.Notes())); err != nil {
 		return nil, err
 	}
 	o.added = additions
@@ -83,14 +86,14 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 	for _, added := range in.additions {
 		hubs = append(hubs, added.Hub)
 	}
-	return in, o.review(ctx, given, hubs...)
+	return in, o.Review(ctx, given, hubs...)
 }
 
 // readAddition reads what objects are added to.
 func (o *simulateOptions) readAddition(ctx context.Context, of tools.Simulator, given, state *explain.State) (*tools.Addition, error) {
 	added := &tools.Addition{System: of, Given: given, Hub: state}
 	if o.live() {
-		hub, _, _, err := o.connectHub()
+		hub, _, _, err := o.ConnectHub()
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +101,7 @@ func (o *simulateOptions) readAddition(ctx context.Context, of tools.Simulator, 
 			return nil, err
 		}
 	}
-	settings := o.settings()
+	settings := o.HubSettings()
 	settings.Configure(added.Hub)
 	return added, nil
 }
@@ -113,25 +116,25 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 		return o.readLive(ctx)
 	}
 	if len(o.hub) > 0 {
-		state, err := o.readHub(ctx, statefile.Stored, o.delivered, "--hub", o.hub, stdin)
+		state, err := o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin)
 		if err != nil {
 			return nil, err
 		}
-		o.hubControllers = o.controllersTaken()
+		o.HubControllers = o.ControllersTaken()
 		return state, o.warnNamespace(state)
 	}
 	state, err := given.State()
-	o.taken = given.Snapshot()
-	o.hubControllers = o.controllersTaken()
+	o.Taken = given.Snapshot()
+	o.HubControllers = o.ControllersTaken()
 	if err != nil {
-		return nil, inFiles(err)
+		return nil, exit.InFiles(err)
 	}
-	return state, errors.Join(o.review(ctx, given), o.warnNamespace(state))
+	return state, errors.Join(o.Review(ctx, given), o.warnNamespace(state))
 }
 
 // warnNamespace warns of the end of --namespace as a selection if it leaves out objects of files.
 func (o *simulateOptions) warnNamespace(state *explain.State) error {
-	if o.namespace == "" || o.reported() != o.namespace || o.onlyNamespace != "" {
+	if o.Namespace == "" || o.reported() != o.Namespace || o.onlyNamespace != "" {
 		return nil
 	}
 	var reports []metav1.Object
@@ -144,19 +147,19 @@ func (o *simulateOptions) warnNamespace(state *explain.State) error {
 	for _, request := range state.ClusterRequests.Requests {
 		reports = append(reports, request)
 	}
-	if slices.ContainsFunc(reports, func(object metav1.Object) bool { return object.GetNamespace() != o.namespace }) {
-		return o.note([]string{"warning: --namespace will be the namespace of objects without one alone, and select nothing in files any more; " +
-			"write --only-namespace " + o.namespace + " for this report, or -A for one of all namespaces"})
+	if slices.ContainsFunc(reports, func(object metav1.Object) bool { return object.GetNamespace() != o.Namespace }) {
+		return o.Note([]string{"warning: --namespace will be the namespace of objects without one alone, and select nothing in files any more; " +
+			"write --only-namespace " + o.Namespace + " for this report, or -A for one of all namespaces"})
 	}
 	return nil
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
-	hub, err := o.openHub(ctx, &o.askFlags, o.delivered)
+	hub, err := o.OpenHub(ctx, &o.Ask, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
-	o.hubControllers = hub.controllers
+	o.HubControllers = hub.Controllers
 	state, err := hub.All(ctx, o.reported())
 	if apierrors.IsForbidden(err) && o.reported() == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
@@ -183,15 +186,15 @@ func (o *simulateOptions) readSelected(
 func (o *simulateOptions) selectNames(
 	state *explain.State, names map[types.NamespacedName]bool,
 ) (map[types.NamespacedName]bool, error) {
-	if o.selector == nil {
+	if o.Selector == nil {
 		return names, nil
 	}
-	names = o.labelFlag.placements(state)
+	names = o.Labels.Placements(state)
 	maps.DeleteFunc(names, func(name types.NamespacedName, _ bool) bool {
 		return o.reported() != "" && o.reported() != name.Namespace
 	})
 	if len(names) == 0 {
-		return nil, fmt.Errorf("--selector: no Placement %s has the labels %s; correct the selector", o.place(), o.text)
+		return nil, fmt.Errorf("--selector: no Placement %s has the labels %s; correct the selector", o.place(), o.Text)
 	}
 	for name := range names {
 		o.placements = append(o.placements, name.String())
@@ -246,5 +249,5 @@ func (o *simulateOptions) checkWanted(
 	}
 	slices.Sort(names)
 	return len(missing) < len(wanted), fmt.Errorf("--placement: there is no Placement %s %s; correct the name%s",
-		strings.Join(names, ", "), o.place(), didYouMean(names[0], "", found))
+		strings.Join(names, ", "), o.place(), suggest.DidYouMean(names[0], "", found))
 }

@@ -17,9 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -118,48 +119,48 @@ func TestSimulate(t *testing.T) {
 			reason: "YAML", args: []string{"-f", dir, "-o", "yaml"}, wantParts: []string{"placement: team-a/broken\n", "stalled: true\n"},
 		},
 		{
-			reason: "a mistake in a file is told with its line", args: []string{"-f", clusters, "-f", typo}, wantCode: exitUsage,
+			reason: "a mistake in a file is told with its line", args: []string{"-f", clusters, "-f", typo}, wantCode: exit.Usage,
 			wantStderr: []string{"Error: " + typo + ":9: Placement team-a/broken: spec.prioritizerPolicy.mod: unknown field: remove it"},
 		},
 		{
-			reason: "a file given twice", args: []string{"-f", clusters, "-f", placements, "-f", clusters}, wantCode: exitUsage,
+			reason: "a file given twice", args: []string{"-f", clusters, "-f", placements, "-f", clusters}, wantCode: exit.Usage,
 			wantStderr: []string{"the input has 3 mistakes", clusters + ":1: ManagedCluster c1: was given at " + clusters + ":1 already"},
 		},
 		{
 			reason: "issue 26, P9: a misspelt placement", args: []string{"-f", dir, "--placement", "team-a/borken"},
-			wantCode:   exitFailure,
+			wantCode:   exit.Failure,
 			wantStderr: []string{"there is no Placement team-a/borken in the files; correct the name; did you mean team-a/broken?"},
 		},
 		{
 			reason: "a placement that is not there", args: []string{"-f", dir, "--placement", "team-a/nosuch", "--placement", "team-a/all"},
-			wantCode: exitFailure, wantStderr: []string{"there is no Placement team-a/nosuch in the files; correct the name"},
+			wantCode: exit.Failure, wantStderr: []string{"there is no Placement team-a/nosuch in the files; correct the name"},
 		},
 		{
-			reason: "no placement at all", args: []string{"-f", clusters}, wantCode: exitFailure,
+			reason: "no placement at all", args: []string{"-f", clusters}, wantCode: exit.Failure,
 			wantStderr: []string{"there is no Placement, no workload, no ClusterRequest and no object that is delivered in the files"},
 		},
 		{
-			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml")}, wantCode: exitUsage,
+			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml")}, wantCode: exit.Usage,
 			wantStderr: []string{"--filename", "nosuch.yaml"},
 		},
 		{
-			reason: "a directory without files", args: []string{"-f", filepath.Join(dir, "more.yaml")}, wantCode: exitUsage,
+			reason: "a directory without files", args: []string{"-f", filepath.Join(dir, "more.yaml")}, wantCode: exit.Usage,
 			wantStderr: []string{"more.yaml has no file that ends in .yaml, .yml or .json"},
 		},
 		{
-			reason: "standard input twice", args: []string{"-f", "-", "-f", "-"}, wantCode: exitUsage,
+			reason: "standard input twice", args: []string{"-f", "-", "-f", "-"}, wantCode: exit.Usage,
 			wantStderr: []string{"can be read only once"},
 		},
 		{
-			reason: "a time that is none", args: []string{"-f", dir, "--now", "noon"}, wantCode: exitUsage,
+			reason: "a time that is none", args: []string{"-f", dir, "--now", "noon"}, wantCode: exit.Usage,
 			wantStderr: []string{`--now: "noon" is no time such as`},
 		},
 		{
-			reason: "a placement without a namespace", args: []string{"-f", dir, "--placement", "all"}, wantCode: exitUsage,
+			reason: "a placement without a namespace", args: []string{"-f", dir, "--placement", "all"}, wantCode: exit.Usage,
 			wantStderr: []string{`--placement: "all" is not of the form namespace/name`},
 		},
 		{
-			reason: "an unknown format", args: []string{"-f", dir, "-o", "xml"}, wantCode: exitUsage,
+			reason: "an unknown format", args: []string{"-f", dir, "-o", "xml"}, wantCode: exit.Usage,
 			wantStderr: []string{`--output: unknown format "xml"; use one of [table json yaml name wide]`},
 		},
 	} {
@@ -183,7 +184,7 @@ func TestSimulate(t *testing.T) {
 					t.Errorf("stderr does not contain %q:\n%s", part, stderr)
 				}
 			}
-			if (tc.wantCode == exitOK) != (stderr == "") {
+			if (tc.wantCode == exit.OK) != (stderr == "") {
 				t.Errorf("stderr is %q with exit code %d", stderr, code)
 			}
 		})
@@ -192,7 +193,8 @@ func TestSimulate(t *testing.T) {
 
 func TestReadStateFilesReportsReadErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
-	err := readPaths("--filename", []string{stdinName}, iotest.ErrReader(broken), func(string, []byte) { t.Error("something was read") })
+	read := func(string, []byte) { t.Error("something was read") }
+	err := hubflags.ReadPaths("--filename", []string{hubflags.StdinName}, iotest.ErrReader(broken), read)
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("error is %v, want one of standard input that wraps %v", err, broken)
 	}
@@ -205,7 +207,7 @@ func TestSimulateSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := simulate(t, "", "-f", dir, "-o", "json", "--now", "2026-01-31T12:00:00Z")
-	if code != exitOK {
+	if code != exit.OK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var reports explain.Reports
@@ -268,7 +270,7 @@ func TestFilesWithoutFlag(t *testing.T) {
 	for _, args := range [][]string{{"simulate", "--add", "clusters.yaml"}, {"diff", "clusters.yaml"}} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), args, &stdout, &stderr)
-		if code != exitUsage || !strings.Contains(stderr.String(), `"clusters.yaml" is behind no flag: files are named with -f`) {
+		if code != exit.Usage || !strings.Contains(stderr.String(), `"clusters.yaml" is behind no flag: files are named with -f`) {
 			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
 		}
 	}
@@ -284,7 +286,7 @@ func TestSimulateEndsWhenItIsInterrupted(t *testing.T) {
 	cancel()
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, []string{"simulate", "-f", dir}, &stdout, &stderr)
-	if code == exitOK || stdout.Len() > 0 || !strings.Contains(stderr.String(), " was interrupted: context canceled") {
+	if code == exit.OK || stdout.Len() > 0 || !strings.Contains(stderr.String(), " was interrupted: context canceled") {
 		t.Errorf("exit code %d, output %q, error %q: want an error that says so alone", code, &stdout, &stderr)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/deploy/samples"
-
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -65,7 +65,7 @@ func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", tc.args...)
-			if code != exitOK || stderr != stderrs[tc.golden] {
+			if code != exit.OK || stderr != stderrs[tc.golden] {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			golden := filepath.Join("testdata", "whatif-"+tc.golden+".golden")
@@ -92,12 +92,12 @@ func TestWhatIfExitCodes(t *testing.T) {
 		args   []string
 		want   int
 	}{
-		{"an answer is no failure", []string{"--drain", "eu1"}, exitOK},
-		{"a difference, when asked for", []string{"--drain", "eu1", "--exit-code"}, exitDiffers},
-		{"no difference", []string{"--label", "eu1:a=b", "--exit-code"}, exitOK},
-		{"a difference elsewhere", []string{"--drain", "eu1", "--placement", "team-c/nightly", "--exit-code"}, exitOK},
-		{"a mistake", []string{"--drain", "nosuch"}, exitFailure},
-		{"a mistake is no difference", []string{"--drain", "nosuch", "--exit-code"}, exitNotCompared},
+		{"an answer is no failure", []string{"--drain", "eu1"}, exit.OK},
+		{"a difference, when asked for", []string{"--drain", "eu1", "--exit-code"}, exit.Differs},
+		{"no difference", []string{"--label", "eu1:a=b", "--exit-code"}, exit.OK},
+		{"a difference elsewhere", []string{"--drain", "eu1", "--placement", "team-c/nightly", "--exit-code"}, exit.OK},
+		{"a mistake", []string{"--drain", "nosuch"}, exit.Failure},
+		{"a mistake is no difference", []string{"--drain", "nosuch", "--exit-code"}, exit.NotCompared},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			code, stdout, stderr := simulate(t, "", append([]string{"-f", state}, tc.args...)...)
@@ -120,32 +120,32 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		want     string
 	}{
 		{
-			"a label without a value", []string{"--label", "c1:region"}, exitUsage,
+			"a label without a value", []string{"--label", "c1:region"}, exit.Usage,
 			`"c1:region" for "--label" flag: is not of the form c7:region=eu`,
 		},
-		{"a label of nobody", []string{"--label", ":a=b"}, exitUsage, "is not of the form c7:region=eu or c7:region-"},
-		{"a label without a key", []string{"--label", "c1:=b"}, exitUsage, "is not of the form c7:region=eu"},
-		{"a claim without a value", []string{"--claim", "c1:a"}, exitUsage, "is not of the form c7:version=1.30 or c7:version-"},
+		{"a label of nobody", []string{"--label", ":a=b"}, exit.Usage, "is not of the form c7:region=eu or c7:region-"},
+		{"a label without a key", []string{"--label", "c1:=b"}, exit.Usage, "is not of the form c7:region=eu"},
+		{"a claim without a value", []string{"--claim", "c1:a"}, exit.Usage, "is not of the form c7:version=1.30 or c7:version-"},
 		{
-			"a taint without an effect", []string{"--taint", "c1:gpu=a100"}, exitUsage,
+			"a taint without an effect", []string{"--taint", "c1:gpu=a100"}, exit.Usage,
 			"is not of the form c7:gpu=a100:NoSelect, c7:gpu:NoSelect or c7:gpu-",
 		},
-		{"a taint without a key", []string{"--taint", "c1:=a:NoSelect"}, exitUsage, "is not of the form"},
-		{"a taint of no cluster", []string{"--taint", "gpu"}, exitUsage, "is not of the form"},
-		{"no cluster to drain", []string{"--drain", ""}, exitUsage, "name a cluster"},
-		{"no cluster to remove", []string{"--remove", ""}, exitUsage, "name a cluster"},
-		{"a binding of too many parts", []string{"--without-binding", "a/b/c"}, exitUsage, "is not of the form SET or NAMESPACE/SET"},
-		{"a binding of nothing", []string{"--without-binding", "a/"}, exitUsage, "is not of the form SET or NAMESPACE/SET"},
-		{"an effect of nodes", []string{"--taint", "c1:gpu:NoSchedule"}, exitFailure, `taint c1 gpu:NoSchedule: a taint has no effect "NoSchedule"`},
+		{"a taint without a key", []string{"--taint", "c1:=a:NoSelect"}, exit.Usage, "is not of the form"},
+		{"a taint of no cluster", []string{"--taint", "gpu"}, exit.Usage, "is not of the form"},
+		{"no cluster to drain", []string{"--drain", ""}, exit.Usage, "name a cluster"},
+		{"no cluster to remove", []string{"--remove", ""}, exit.Usage, "name a cluster"},
+		{"a binding of too many parts", []string{"--without-binding", "a/b/c"}, exit.Usage, "is not of the form SET or NAMESPACE/SET"},
+		{"a binding of nothing", []string{"--without-binding", "a/"}, exit.Usage, "is not of the form SET or NAMESPACE/SET"},
+		{"an effect of nodes", []string{"--taint", "c1:gpu:NoSchedule"}, exit.Failure, `taint c1 gpu:NoSchedule: a taint has no effect "NoSchedule"`},
 		{
-			"a cluster that is not there", []string{"--drain", "c3"}, exitFailure,
+			"a cluster that is not there", []string{"--drain", "c3"}, exit.Failure,
 			"drain c3: there is no ManagedCluster c3: correct the name; there is c1, c2",
 		},
-		{"clusters out of scope", []string{"--drain", "c1", "--all"}, exitUsage, "--all: a difference has no clusters out of scope"},
-		{"the exit code of nothing", []string{"--exit-code"}, exitUsage, "say what would change"},
-		{"a namespace that is empty", []string{"--drain", "c1", "-n", "team-z"}, exitFailure, "no Placement in the files in namespace team-z"},
-		{"two worlds", []string{"--hub", state}, exitUsage, "both name what the hub holds"},
-		{"a context of files", []string{"--context", "prod"}, exitUsage, "--context means nothing"},
+		{"clusters out of scope", []string{"--drain", "c1", "--all"}, exit.Usage, "--all: a difference has no clusters out of scope"},
+		{"the exit code of nothing", []string{"--exit-code"}, exit.Usage, "say what would change"},
+		{"a namespace that is empty", []string{"--drain", "c1", "-n", "team-z"}, exit.Failure, "no Placement in the files in namespace team-z"},
+		{"two worlds", []string{"--hub", state}, exit.Usage, "both name what the hub holds"},
+		{"a context of files", []string{"--context", "prod"}, exit.Usage, "--context means nothing"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, append([]string{"-f", state}, tc.args...)...) })
 	}
@@ -155,26 +155,27 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		wantCode int
 		want     string
 	}{
-		{"nothing to add", []string{"--hub", state, "--add"}, exitUsage, "--add: name the files"},
-		{"add twice", []string{"--hub", state, "--add", "--add", "-f", added}, exitUsage, "repeat -f"},
-		{"add nothing", []string{"--hub", state, "--add=false"}, exitUsage, "means yes by itself"},
+		{"nothing to add", []string{"--hub", state, "--add"}, exit.Usage, "--add: name the files"},
+		{"add twice", []string{"--hub", state, "--add", "--add", "-f", added}, exit.Usage, "repeat -f"},
+		{"add nothing", []string{"--hub", state, "--add=false"}, exit.Usage, "means yes by itself"},
 		{
-			"something else to add", []string{"--hub", state, "--add", "-f", state}, exitUsage,
+			"something else to add", []string{"--hub", state, "--add", "-f", state}, exit.Usage,
 			"--add: " + state + ":9: ManagedClusterSetBinding team-a/default cannot be added: leave it out, only ManagedClusters",
 		},
 		{
-			"what is there to add", []string{"--hub", state, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exitFailure,
+			"what is there to add",
+			[]string{"--hub", state, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exit.Failure,
 			"ManagedCluster c1 exists already",
 		},
-		{"a mistake in what is added", []string{"--hub", state, "--add", "-f", file("typo", "kind: X\n")}, exitUsage, "apiVersion: is required"},
+		{"a mistake in what is added", []string{"--hub", state, "--add", "-f", file("typo", "kind: X\n")}, exit.Usage, "apiVersion: is required"},
 		{
-			"the order is that of the flags", []string{"--hub", state, "--drain", "us4", "--add", "-f", added}, exitFailure,
+			"the order is that of the flags", []string{"--hub", state, "--drain", "us4", "--add", "-f", added}, exit.Failure,
 			"there is no ManagedCluster us4",
 		},
-		{"standard input twice", []string{"--hub", "-", "--add", "-f", "-"}, exitUsage, "can be read only once"},
-		{"a hub that does not answer", []string{"--kubeconfig", unreachable, "--drain", "c1"}, exitFailure, "127.0.0.1:1"},
-		{"without changes too", []string{"--kubeconfig", unreachable}, exitFailure, "127.0.0.1:1"},
-		{"added to a hub that does not answer", []string{"--kubeconfig", unreachable, "--add", "-f", added}, exitFailure, "127.0.0.1:1"},
+		{"standard input twice", []string{"--hub", "-", "--add", "-f", "-"}, exit.Usage, "can be read only once"},
+		{"a hub that does not answer", []string{"--kubeconfig", unreachable, "--drain", "c1"}, exit.Failure, "127.0.0.1:1"},
+		{"without changes too", []string{"--kubeconfig", unreachable}, exit.Failure, "127.0.0.1:1"},
+		{"added to a hub that does not answer", []string{"--kubeconfig", unreachable, "--add", "-f", added}, exit.Failure, "127.0.0.1:1"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, tc.args...) })
 	}
@@ -190,5 +191,5 @@ func wantMistake(t *testing.T, wantCode int, want string, args ...string) {
 
 // The page for users shows what the command prints.
 func TestWhatIfPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/whatif.md", "simulate", exitOK)
+	wantRealOutput(t, "../../docs/whatif.md", "simulate", exit.OK)
 }

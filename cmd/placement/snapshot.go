@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 )
@@ -44,9 +46,9 @@ const snapshotMode = 0o600
 
 // snapshotOptions are the flags of the command.
 type snapshotOptions struct {
-	hubFlags
-	kindFlags
-	askFlags
+	hubflags.Hub
+	hubflags.Kinds
+	hubflags.Ask
 
 	allNamespaces bool
 	output        string
@@ -65,29 +67,29 @@ func newSnapshotCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	o.add(flags)
-	o.addKinds(flags)
+	o.Add(flags)
+	o.AddKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context."
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Write the objects of all namespaces.")
 	flags.StringVarP(&o.output, "output", "o", "", "File to write, or - for standard output. An existing file is replaced.")
-	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs.")
+	flags.StringVar(&o.HubNamespace, "hub-namespace", hubflags.DefaultNamespace, "Namespace in which the hub runs.")
 	return cmd
 }
 
 // run takes a snapshot and writes it.
 func (o *snapshotOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if err := errors.Join(o.parseKinds(), o.check()); err != nil {
-		return &usageError{err}
+	if err := errors.Join(o.ParseKinds(), o.check()); err != nil {
+		return exit.Mistake(err)
 	}
-	hub, _, namespace, err := o.connectHub()
+	hub, _, namespace, err := o.ConnectHub()
 	if err != nil {
 		return err
 	}
-	options := hubstate.SnapshotOptions{Namespace: namespace, Delivered: o.delivered, Now: time.Now()}
+	options := hubstate.SnapshotOptions{Namespace: namespace, Delivered: o.Delivered, Now: time.Now()}
 	if o.allNamespaces {
 		options.Namespace = ""
 	}
-	if options.Controllers, err = o.controllers(ctx, hub); err != nil {
+	if options.Controllers, err = o.Controllers(ctx, hub); err != nil {
 		return err
 	}
 	taken, err := hubstate.TakeSnapshot(ctx, hub, options)
@@ -105,7 +107,7 @@ func (o *snapshotOptions) check() error {
 	switch {
 	case o.output == "":
 		return errors.New("--output: name the file to write, such as -o state.yaml, or - for standard output")
-	case o.allNamespaces && o.namespace != "":
+	case o.allNamespaces && o.Namespace != "":
 		return errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
 	default:
 		return nil
@@ -114,7 +116,7 @@ func (o *snapshotOptions) check() error {
 
 // write writes a snapshot to standard output, or to a file, which it replaces as a whole.
 func (o *snapshotOptions) write(taken *snapshot.Snapshot, stdout io.Writer) (err error) {
-	if o.output == stdinName {
+	if o.output == hubflags.StdinName {
 		return taken.Write(stdout)
 	}
 	file, err := os.CreateTemp(filepath.Dir(o.output), filepath.Base(o.output)+".*")

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 )
 
 func TestSuggestions(t *testing.T) {
@@ -27,7 +30,7 @@ func TestSuggestions(t *testing.T) {
 	} {
 		t.Run(strings.Join(tc.args, " "), func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			if code := execute(t.Context(), tc.args, &stdout, &stderr); code == exitOK || !strings.Contains(stderr.String(), tc.want) {
+			if code := execute(t.Context(), tc.args, &stdout, &stderr); code == exit.OK || !strings.Contains(stderr.String(), tc.want) {
 				t.Errorf("exit code %d, stderr %q, want a part %q", code, &stderr, tc.want)
 			}
 		})
@@ -36,7 +39,7 @@ func TestSuggestions(t *testing.T) {
 
 func TestSuggestsNothingForAnotherWord(t *testing.T) {
 	for _, text := range []string{"", "po", "zebra", "deployment"} {
-		if got := didYouMean(text, "", objectTypes()); got != "" {
+		if got := suggest.DidYouMean(text, "", objectTypes()); got != "" {
 			t.Errorf("%q is answered with %q", text, got)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
@@ -24,8 +25,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/test/surface"
-
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 )
 
 const surfaces = "../../test/surface/testdata"

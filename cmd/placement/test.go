@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -53,9 +55,9 @@ const testExample = `  # Cases and the objects of a hub in files
 
 // testOptions are the flags of the command.
 type testOptions struct {
-	fileFlags
-	settingsFlags
-	askFlags
+	hubflags.Files
+	hubflags.Settings
+	hubflags.Ask
 
 	files   []string
 	hub     []string
@@ -81,18 +83,18 @@ func newTestCommand() *cobra.Command {
 			holds, err := o.test(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			switch {
 			case err != nil:
-				return &exitError{code: exitNotCompared, err: err}
+				return &exit.Error{Code: exit.NotCompared, Err: err}
 			case !holds:
-				return &exitError{code: exitDiffers}
+				return &exit.Error{Code: exit.Differs}
 			default:
 				return nil
 			}
 		},
 	}
 	flags := cmd.Flags()
-	o.addFiles(cmd)
-	o.addSettings(flags)
-	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs.")
+	o.AddFiles(cmd)
+	o.AddSettings(flags)
+	flags.StringVar(&o.HubNamespace, "hub-namespace", hubflags.DefaultNamespace, "Namespace in which the hub runs.")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with cases, and maybe the objects of the hub, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil, "File or directory with the objects of the hub, or - for standard input. May be repeated.")
@@ -109,7 +111,7 @@ func newTestCommand() *cobra.Command {
 	for _, format := range report.Formats() {
 		formats = append(formats, string(format))
 	}
-	complete(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	hubflags.Complete(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -118,27 +120,27 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	if o.schema {
 		return true, printSchema(stdout)
 	}
-	if err := o.parseKinds(); err != nil {
+	if err := o.ParseKinds(); err != nil {
 		return false, err
 	}
 	now, run, err := o.parse()
 	if err != nil {
-		return false, &usageError{err}
+		return false, exit.Mistake(err)
 	}
 	read, state, err := o.read(ctx, stdin)
 	if err != nil {
 		return false, err
 	}
-	now = o.timeOf(now, o.now)
+	now = o.TimeOf(now, o.now)
 	if o.record != "" {
 		return true, o.writeRecord(ctx, state, now)
 	}
 	read = slices.DeleteFunc(read, func(c *cases.Case) bool { return !run.MatchString(c.Metadata.Name) })
 	if len(read) == 0 {
-		return false, inFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression",
+		return false, exit.InFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression",
 			o.run))
 	}
-	settings := o.settings()
+	settings := o.HubSettings()
 	settings.Configure(state)
 	state.Done = ctx.Done()
 	progress := newTestProgress(stderr)
@@ -169,34 +171,34 @@ func printSchema(stdout io.Writer) error {
 
 // parse parses the flags. Its errors are usage errors.
 func (o *testOptions) parse() (now time.Time, run *regexp.Regexp, err error) {
-	if now, err = parseNow(o.now); err != nil {
+	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, nil, err
 	}
 	if run, err = regexp.Compile(o.run); err != nil {
 		return now, nil, fmt.Errorf("--run: %q is no regular expression: %w", o.run, err)
 	}
 	inputs := slices.Concat(o.files, o.hub)
-	first := slices.Index(inputs, stdinName)
+	first := slices.Index(inputs, hubflags.StdinName)
 	switch {
 	case len(o.files) == 0 && o.record == "":
 		return now, nil, errors.New("--filename: name the files with the cases with -f")
 	case !slices.Contains(report.Formats(), report.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, report.Formats())
-	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+	case first >= 0 && slices.Contains(inputs[first+1:], hubflags.StdinName):
 		return now, nil, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
 	case o.coverage && report.Format(o.output) != report.Text && report.Format(o.output) != report.JSON:
 		return now, nil, errors.New("--coverage: the formats text and json have it; leave it out, or choose one of these with -o")
-	case len(o.hub) > 0 && o.connects() != "":
-		return now, nil, fmt.Errorf("--hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.connects())
+	case len(o.hub) > 0 && o.Connects() != "":
+		return now, nil, fmt.Errorf("--hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.Connects())
 	default:
-		return now, run, o.checkSettings()
+		return now, run, o.CheckSettings()
 	}
 }
 
 // read reads the cases, and the objects of the hub.
 func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case, *explain.State, error) {
 	reader := cases.NewReader()
-	world, err := o.reader(statefile.Described, o.delivered)
+	world, err := o.Reader(statefile.Described, o.Delivered)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,18 +210,18 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 			world.Read(name, rest)
 		}
 	}
-	if err := readPaths("--filename", o.files, stdin, take); err != nil {
+	if err := hubflags.ReadPaths("--filename", o.files, stdin, take); err != nil {
 		return nil, nil, err
 	}
 	if err := reader.Err(); err != nil {
-		return nil, nil, inFiles(err)
+		return nil, nil, exit.InFiles(err)
 	}
 	if len(reader.Cases) == 0 && o.record == "" {
-		return nil, nil, inFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated",
+		return nil, nil, exit.InFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated",
 			cases.Kind))
 	}
 	if len(o.hub) > 0 {
-		if err := readPaths("--hub", o.hub, stdin, world.Read); err != nil {
+		if err := hubflags.ReadPaths("--hub", o.hub, stdin, world.Read); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -228,21 +230,21 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 		return reader.Cases, state, err
 	}
 	state, err := world.State()
-	if err := errors.Join(inFiles(err), o.note(world.Notes())); err != nil {
+	if err := errors.Join(exit.InFiles(err), o.Note(world.Notes())); err != nil {
 		return nil, nil, err
 	}
-	o.taken = world.Snapshot()
-	o.hubControllers = o.controllersTaken()
-	return reader.Cases, state, o.review(ctx, world)
+	o.Taken = world.Snapshot()
+	o.HubControllers = o.ControllersTaken()
+	return reader.Cases, state, o.Review(ctx, world)
 }
 
 // readLive reads the objects of the live hub that the cases are about.
 func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explain.State, error) {
-	hub, _, _, err := o.connectHub()
+	hub, _, _, err := o.ConnectHub()
 	if err != nil {
 		return nil, err
 	}
-	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
+	if o.HubControllers, err = o.Controllers(ctx, hub); err != nil {
 		return nil, err
 	}
 	state, err := hubstate.AllFromCluster(ctx, hub, "")
@@ -251,7 +253,7 @@ func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explai
 	}
 	for _, c := range read {
 		if c.Spec.Objects.Federated != "" {
-			err = hubstate.AddFederated(ctx, hub, state, "", o.delivered)
+			err = hubstate.AddFederated(ctx, hub, state, "", o.Delivered)
 			break
 		}
 	}

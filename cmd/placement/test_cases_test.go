@@ -11,7 +11,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
-
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 

@@ -19,6 +19,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -54,15 +56,15 @@ func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *c
 	if !filepath.IsAbs(path) && c.File != "stdin" {
 		path = filepath.Join(filepath.Dir(c.File), path)
 	}
-	namespace, err := o.fileNamespace()
+	namespace, err := o.FileNamespace()
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := definitions.Reader(statefile.Stored, statefile.Namespace{Name: namespace}, o.delivered)
+	fleet, err := hubflags.Definitions.Reader(statefile.Stored, statefile.Namespace{Name: namespace}, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.delivered)
+	changes, err := hubflags.Definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *c
 		fleet.Read(name, content)
 		changes.Read(name, content)
 	}
-	if err := readPaths(flag, []string{path}, strings.NewReader(""), take); err != nil {
+	if err := hubflags.ReadPaths(flag, []string{path}, strings.NewReader(""), take); err != nil {
 		return nil, err
 	}
 	if added, err := fleet.Additions(); err == nil {
@@ -128,9 +130,9 @@ func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, e
 func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now time.Time) error {
 	content, err := os.ReadFile(o.record)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return inFiles(fmt.Errorf("--record: %w", err))
+		return exit.InFiles(fmt.Errorf("--record: %w", err))
 	}
-	settings := o.settings()
+	settings := o.HubSettings()
 	settings.Configure(state)
 	state.Done = ctx.Done()
 	decisions := evaluate.Decisions(evaluate.World{State: state, Now: now})
@@ -142,7 +144,7 @@ func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now
 	}
 	recorded, err := cases.Record(content, decisions)
 	if err != nil {
-		return inFiles(fmt.Errorf("--record: %s: %w", o.record, err))
+		return exit.InFiles(fmt.Errorf("--record: %s: %w", o.record, err))
 	}
 	if bytes.Equal(content, recorded) {
 		return nil

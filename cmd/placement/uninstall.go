@@ -21,6 +21,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/uninstall"
 	"github.com/placement-hub/placement-hub/manifests"
@@ -59,7 +61,7 @@ const uninstallExample = `  # What would stay, and what would go on running?
 
 // uninstallOptions are the flags of the command.
 type uninstallOptions struct {
-	hubFlags
+	hubflags.Hub
 
 	release, deleteState, dryRun bool
 	systems                      []string
@@ -88,7 +90,7 @@ func newUninstallCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	flags := cmd.Flags()
-	o.addConnection(flags)
+	o.AddConnection(flags)
 	if err := flags.MarkHidden("namespace"); err != nil {
 		panic(err) // The flag is there.
 	}
@@ -98,16 +100,16 @@ func newUninstallCommand() *cobra.Command {
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print what would be removed, and change nothing.")
 	flags.StringSliceVar(&o.systems, "system", nil,
 		"Systems whose finalizers are released: "+strings.Join(manifests.Systems(), ", ")+". Default: all.")
-	flags.StringVar(&o.hubNamespace, "hub-namespace", defaultNamespace, "Namespace in which the hub runs, or did.")
+	flags.StringVar(&o.hubNamespace, "hub-namespace", hubflags.DefaultNamespace, "Namespace in which the hub runs, or did.")
 	return cmd
 }
 
 // run releases finalizers, and deletes the state of the hub.
 func (o *uninstallOptions) run(ctx context.Context, stdout io.Writer) error {
 	if err := o.validate(); err != nil {
-		return &usageError{err}
+		return exit.Mistake(err)
 	}
-	config, _, err := o.find()
+	config, _, err := o.Find()
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (o *uninstallOptions) validate() error {
 	if o.deleteState && len(o.systems) > 0 {
 		return errors.New("--delete-hub-state is about a hub that is gone, and --system about one that goes on; leave one of them out")
 	}
-	if o.namespace != "" {
+	if o.Namespace != "" {
 		return errors.New("--namespace: objects of all namespaces are released; leave the flag out")
 	}
 	return validateSystems(o.systems)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/deploy"
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -38,8 +39,8 @@ func TestUninstallSaysWhatItNeeds(t *testing.T) {
 	} {
 		var out, errors bytes.Buffer
 		code := execute(t.Context(), append([]string{"uninstall"}, c.args...), &out, &errors)
-		if code != exitUsage || !strings.Contains(errors.String(), c.want) || out.Len() > 0 {
-			t.Errorf("uninstall %v: exit code %d, want %d; %s", c.args, code, exitUsage, errors.String())
+		if code != exit.Usage || !strings.Contains(errors.String(), c.want) || out.Len() > 0 {
+			t.Errorf("uninstall %v: exit code %d, want %d; %s", c.args, code, exit.Usage, errors.String())
 		}
 	}
 }

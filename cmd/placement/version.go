@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/module"
 	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
 // The linker sets these: -X main.version=v1.2.3 -X main.commit=0123abc. If empty, the build information of the binary is used.
@@ -135,7 +137,7 @@ func printVersion(out io.Writer, format string, v buildVersion) error {
 	case "yaml":
 		text, err = yaml.Marshal(v)
 	default:
-		return &usageError{fmt.Errorf("--output: unknown format %q; use text, json or yaml", format)}
+		return exit.Mistake(fmt.Errorf("--output: unknown format %q; use text, json or yaml", format))
 	}
 	if err != nil {
 		return fmt.Errorf("encoding the version as %s: %w", format, err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
 func TestBuildVersion(t *testing.T) {
@@ -97,7 +99,7 @@ func TestPrintVersion(t *testing.T) {
 			t.Errorf("text %q does not contain %q", out.String(), part)
 		}
 	}
-	var usage *usageError
+	var usage *exit.UsageError
 	if err := printVersion(&out, "xml", v); !errors.As(err, &usage) || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("an unknown format gave %v, want a usage error that names it", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -65,7 +66,7 @@ func TestFilesAreAsStrictAsWebhooks(t *testing.T) {
 				code := execute(t.Context(), strings.Fields(line(object)), &stdout, &stderr)
 				warned := described[name] && !strings.HasPrefix(tc.object, openmcp)
 				said := stdout.String() + stderr.String()
-				if (code == exitOK) != warned || !strings.Contains(said, tc.words) || warned != strings.Contains(said, "admission would refuse it") {
+				if (code == exit.OK) != warned || !strings.Contains(said, tc.words) || warned != strings.Contains(said, "admission would refuse it") {
 					t.Errorf("exit code %d, want a mistake with %q:\n%s", code, tc.words, said)
 				}
 			})

@@ -106,7 +106,7 @@ func (d Difference) headline() string {
 
 // Changes are the gained, lost and moved clusters.
 func (d Difference) Changes() document.Changes {
-	var changes document.Changes
+	changes := make(document.Changes, 0, len(d.Gained)+len(d.Lost)+len(d.Moved))
 	for _, gain := range d.Gained {
 		reason := gain.Reason
 		if gain.Group != (DecisionGroup{}) {

@@ -5,6 +5,7 @@ package document
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Change is one change of an object: a cluster, node or field that comes, leaves, moves or is held, as its Mark says.
@@ -49,11 +50,9 @@ func (c Changes) Names(mark string) []string {
 
 // Summary returns "2 gained, 1 lost, 3 kept", and the parts of what is kept that are not empty: "2 gained, 1 lost, 3 kept, 1 of them held".
 func (c Changes) Summary(kept int, parts ...string) string {
-	text := fmt.Sprintf("%d gained, %d lost, %d kept", c.Count(Gained), c.Count(Lost), kept)
-	for _, part := range slices.DeleteFunc(parts, func(part string) bool { return part == "" }) {
-		text += ", " + part
-	}
-	return text
+	counts := fmt.Sprintf("%d gained, %d lost, %d kept", c.Count(Gained), c.Count(Lost), kept)
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.Join(append([]string{counts}, parts...), ", ")
 }
 
 // OfKept returns "2 of them held" for a part of what is kept, and nothing for none.

@@ -166,8 +166,8 @@ func (Requests) Explain(ctx context.Context, hub *Hub, o *ExplainOptions, questi
 	return *reports, nil
 }
 
-// ClusterRequests explains what the ClusterRequests of a namespace, or of any if it is empty, have or get. The error is about names for which there is
-// not one, and comes with the reports of the others.
+// ClusterRequests explains what the ClusterRequests of a namespace, or of any if it is empty, have or get. The error is about names for which there
+// is not one, and comes with the reports of the others.
 func (o *ExplainOptions) ClusterRequests(
 	objects *requests.Objects, namespace string, names []string, now time.Time,
 ) (reports *requests.Reports, missing error) {

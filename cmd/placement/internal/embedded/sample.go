@@ -8,13 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubflags
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
@@ -26,33 +27,33 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
-// stdinName is the path of standard input on the command line.
-const stdinName = "-"
+// StdinName is the path of standard input on the command line.
+const StdinName = "-"
 
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// definitions have the CustomResourceDefinitions and admission policies that files are validated with. All callers get the same ones and must not
+// Definitions have the CustomResourceDefinitions and admission policies that files are validated with. All callers get the same ones and must not
 // change them, because decoding them takes longer than most commands.
-var definitions = tools.Definitions{CRDs: sync.OnceValues(manifests.Definitions), Policies: admission.Once(manifests.Policies)}
+var Definitions = tools.Definitions{CRDs: sync.OnceValues(manifests.Definitions), Policies: admission.Once(manifests.Policies)}
 
-// fileFlags say how files are read.
-type fileFlags struct {
-	hubFlags
+// Files say how files are read.
+type Files struct {
+	Hub
 
-	strict bool
-	// taken is the header of the snapshot that was read; nil for other files.
-	taken *snapshot.Header
-	// stderr has a line for what was left out of the files.
-	stderr io.Writer
+	Strict bool
+	// Taken is the header of the snapshot that was read; nil for other files.
+	Taken *snapshot.Header
+	// Stderr has a line for what was left out of the files.
+	Stderr io.Writer
 }
 
-// addFiles adds the flags to a command, and those of the hub.
-func (f *fileFlags) addFiles(cmd *cobra.Command) {
-	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "Refuse files with objects of kinds that the hub does not read, instead of skipping them.")
+// AddFiles adds the flags to a command, and those of the hub.
+func (f *Files) AddFiles(cmd *cobra.Command) {
+	f.Add(cmd.Flags())
+	cmd.Flags().BoolVar(&f.Strict, "strict", false, "Refuse files with objects of kinds that the hub does not read, instead of skipping them.")
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		f.stderr = cmd.ErrOrStderr()
+		f.Stderr = cmd.ErrOrStderr()
 		collectLess()
 	}
 }
@@ -68,85 +69,77 @@ func collectLess() {
 	}
 }
 
-// readHub reads the objects of a hub that delivers the kinds from all files that a flag names: what a hub has stored, or what -f describes.
-func (f *fileFlags) readHub(
+// ReadHub reads the objects of a hub that delivers the kinds from all files that a flag names: what a hub has stored, or what -f describes.
+func (f *Files) ReadHub(
 	ctx context.Context, role statefile.Role, delivered []federation.FederatedKind, flag string, paths []string, stdin io.Reader,
 ) (*explain.State, error) {
-	reader, err := f.reader(role, delivered)
+	reader, err := f.Reader(role, delivered)
 	if err != nil {
 		return nil, err
 	}
-	if err := readPaths(flag, paths, stdin, reader.Read); err != nil {
+	if err := ReadPaths(flag, paths, stdin, reader.Read); err != nil {
 		return nil, err
 	}
 	state, err := reader.State()
-	if err := errors.Join(inFiles(err), f.note(reader.Notes())); err != nil {
+	if err := errors.Join(exit.InFiles(err), f.Note(reader.Notes())); err != nil {
 		return nil, err
 	}
-	f.taken = reader.Snapshot()
-	return state, f.review(ctx, reader)
+	f.Taken = reader.Snapshot()
+	return state, f.Review(ctx, reader)
 }
 
-// controllersTaken returns the controllers of the hub of a snapshot; nil for other files.
-func (f *fileFlags) controllersTaken() []string {
-	if f.taken == nil {
+// ControllersTaken returns the controllers of the hub of a snapshot; nil for other files.
+func (f *Files) ControllersTaken() []string {
+	if f.Taken == nil {
 		return nil
 	}
-	return f.taken.Controllers
+	return f.Taken.Controllers
 }
 
-// timeOf returns when the files are evaluated: at the time of the flag --now, or else of the snapshot, or else now.
-func (f *fileFlags) timeOf(now time.Time, flag string) time.Time {
-	if flag != "" || f.taken == nil {
+// TimeOf returns when the files are evaluated: at the time of the flag --now, or else of the snapshot, or else now.
+func (f *Files) TimeOf(now time.Time, flag string) time.Time {
+	if flag != "" || f.Taken == nil {
 		return now
 	}
-	return f.taken.Time.Time
+	return f.Taken.Time.Time
 }
 
-// review evaluates the admission policies for the objects of files, which may be applied to hubs.
-func (f *fileFlags) review(ctx context.Context, reader *statefile.Reader, hubs ...*explain.State) error {
+// Review evaluates the admission policies for the objects of files, which may be applied to hubs.
+func (f *Files) Review(ctx context.Context, reader *statefile.Reader, hubs ...*explain.State) error {
 	notes, err := reader.Review(ctx, hubs...)
 	if ctx.Err() != nil {
 		return fmt.Errorf("the files were not checked, because the command was interrupted: %w", ctx.Err())
 	}
-	return errors.Join(inFiles(err), f.note(notes))
+	return errors.Join(exit.InFiles(err), f.Note(notes))
 }
 
-// reader returns a reader of the objects of a hub that delivers the kinds.
-func (f *fileFlags) reader(role statefile.Role, delivered []federation.FederatedKind) (*statefile.Reader, error) {
-	namespace, err := f.fileNamespace()
+// Reader returns a reader of the objects of a hub that delivers the kinds.
+func (f *Files) Reader(role statefile.Role, delivered []federation.FederatedKind) (*statefile.Reader, error) {
+	namespace, err := f.FileNamespace()
 	if err != nil {
 		return nil, err
 	}
-	reader, err := definitions.Reader(role, statefile.Namespace{Name: namespace}, delivered)
+	reader, err := Definitions.Reader(role, statefile.Namespace{Name: namespace}, delivered)
 	if err == nil {
-		reader.Strict(f.strict)
+		reader.Strict(f.Strict)
 	}
 	return reader, err
 }
 
-// note prints what was left out of files, and what is not checked.
-func (f *fileFlags) note(notes []string) error {
+// Note prints what was left out of files, and what is not checked.
+func (f *Files) Note(notes []string) error {
 	for _, note := range notes {
-		if _, err := fmt.Fprintln(f.stderr, note); err != nil {
+		if _, err := fmt.Fprintln(f.Stderr, note); err != nil {
 			return fmt.Errorf("printing what was left out of the files: %w", err)
 		}
 	}
 	return nil
 }
 
-// inFiles returns an error about files of the command line, which has the exit code of mistakes in the command line itself.
-func inFiles(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &exitError{code: exitUsage, err: err}
-}
-
-// readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.
-func readPaths(flag string, paths []string, stdin io.Reader, take func(name string, content []byte)) error {
+// ReadPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.
+func ReadPaths(flag string, paths []string, stdin io.Reader, take func(name string, content []byte)) error {
 	for _, path := range paths {
-		if path == stdinName {
+		if path == StdinName {
 			content, err := io.ReadAll(stdin)
 			if err != nil {
 				return fmt.Errorf("reading standard input: %w", err)
@@ -156,12 +149,12 @@ func readPaths(flag string, paths []string, stdin io.Reader, take func(name stri
 		}
 		files, err := stateFiles(flag, path)
 		if err != nil {
-			return inFiles(err)
+			return exit.InFiles(err)
 		}
 		for _, file := range files {
 			content, err := os.ReadFile(file)
 			if err != nil {
-				return inFiles(fmt.Errorf("%s: %w", flag, err))
+				return exit.InFiles(fmt.Errorf("%s: %w", flag, err))
 			}
 			take(file, content)
 		}
@@ -194,12 +187,4 @@ func stateFiles(flag, path string) ([]string, error) {
 		return nil, fmt.Errorf("%s: directory %s has no file that ends in .yaml, .yml or .json; subdirectories are not read", flag, path)
 	}
 	return files, nil
-}
-
-// onlyFlags rejects positional arguments.
-func onlyFlags(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])
-	}
-	return nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubflags
 
 import (
 	"errors"
@@ -17,39 +17,43 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decoding"
 )
 
-// hubFlags select a hub as kubectl does.
-type hubFlags struct {
-	namespace string
+// DefaultNamespace is the namespace of the hub unless a flag names another one.
+const DefaultNamespace = "open-cluster-management-hub"
+
+// Hub select a hub as kubectl does.
+type Hub struct {
+	Namespace string
 	// connection has the values of the flags, and given the flags.
 	connection *genericclioptions.ConfigFlags
 	given      *pflag.FlagSet
 }
 
-func (f *hubFlags) add(flags *pflag.FlagSet) {
-	f.addConnection(flags)
+// Add adds the flags.
+func (h *Hub) Add(flags *pflag.FlagSet) {
+	h.AddConnection(flags)
 	flags.Lookup("namespace").Usage = "Namespace of objects without one; an object with another namespace is an error. " +
 		"Default: the namespace of the context."
 }
 
-// connectHub finds a hub and connects to it.
-func (f *hubFlags) connectHub() (hub client.Client, config *rest.Config, namespace string, err error) {
-	if config, namespace, err = f.find(); err != nil {
+// ConnectHub finds a hub and connects to it.
+func (h *Hub) ConnectHub() (hub client.Client, config *rest.Config, namespace string, err error) {
+	if config, namespace, err = h.Find(); err != nil {
 		return nil, nil, "", err
 	}
-	hub, err = connect(config)
+	hub, err = Connect(config)
 	return hub, config, namespace, err
 }
 
-// connect returns a client, after a request to check that the hub responds.
-func connect(config *rest.Config) (client.Client, error) {
+// Connect returns a client, after a request to check that the hub responds.
+func Connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config, config.Timeout); err != nil {
 		return nil, err
 	}
-	return connectAs(config)
+	return ConnectAs(config)
 }
 
-// connectAs returns a client.
-func connectAs(config *rest.Config) (client.Client, error) {
+// ConnectAs returns a client.
+func ConnectAs(config *rest.Config) (client.Client, error) {
 	hub, err := decoding.NewClient(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
@@ -57,8 +61,8 @@ func connectAs(config *rest.Config) (client.Client, error) {
 	return hub, nil
 }
 
-// parseNow parses the flag --now; the default is the present time.
-func parseNow(text string) (time.Time, error) {
+// ParseNow parses the flag --now; the default is the present time.
+func ParseNow(text string) (time.Time, error) {
 	if text == "" {
 		return time.Now(), nil
 	}
@@ -69,11 +73,11 @@ func parseNow(text string) (time.Time, error) {
 	return now, nil
 }
 
-// checkSource reports flags that contradict the origin of the State: a hub, or files.
-func (f *hubFlags) checkSource(files []string, watch bool, now string) error {
+// CheckSource reports flags that contradict the origin of the State: a hub, or files.
+func (h *Hub) CheckSource(files []string, watch bool, now string) error {
 	switch {
-	case len(files) > 0 && f.connects() != "":
-		return fmt.Errorf("--filename: the hub is read from files, so %s means nothing; leave out one or the other", f.connects())
+	case len(files) > 0 && h.Connects() != "":
+		return fmt.Errorf("--filename: the hub is read from files, so %s means nothing; leave out one or the other", h.Connects())
 	case len(files) > 0 && watch:
 		return errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
 	case watch && now != "":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubflags
 
 import (
 	"errors"
@@ -17,52 +17,53 @@ const (
 	forceConflictsFlag = "force-conflicts"
 )
 
-// writeFlags say how the objects of files are written to the hub.
-type writeFlags struct {
+// Writes say how the objects of files are written to the hub.
+type Writes struct {
 	serverSide, forceConflicts, replace bool
 	fieldManager                        string
 	// writes are the flags.
 	writes *pflag.FlagSet
 }
 
-func (f *writeFlags) addWrites(flags *pflag.FlagSet) {
-	f.writes = pflag.NewFlagSet("writes", pflag.ContinueOnError)
-	f.writes.BoolVar(&f.serverSide, serverSideFlag, false,
+// AddWrites adds the flags.
+func (w *Writes) AddWrites(flags *pflag.FlagSet) {
+	w.writes = pflag.NewFlagSet("writes", pflag.ContinueOnError)
+	w.writes.BoolVar(&w.serverSide, serverSideFlag, false,
 		"Compare with kubectl apply --server-side, or with the client-side kubectl apply if false. "+
 			"Default: as the managedFields of each object say that it was applied last.")
-	f.writes.StringVar(&f.fieldManager, fieldManagerFlag, writes.Kubectl, "Field manager of --server-side.")
-	f.writes.BoolVar(&f.forceConflicts, forceConflictsFlag, false,
+	w.writes.StringVar(&w.fieldManager, fieldManagerFlag, writes.Kubectl, "Field manager of --server-side.")
+	w.writes.BoolVar(&w.forceConflicts, forceConflictsFlag, false,
 		"With --server-side, take fields from other field managers, as kubectl apply does.")
-	f.writes.BoolVar(&f.replace, "replace", false, "Compare with kubectl replace.")
-	flags.AddFlagSet(f.writes)
+	w.writes.BoolVar(&w.replace, "replace", false, "Compare with kubectl replace.")
+	flags.AddFlagSet(w.writes)
 }
 
-// checkWrites reports flags that contradict each other.
-func (f *writeFlags) checkWrites() error {
+// CheckWrites reports flags that contradict each other.
+func (w *Writes) CheckWrites() error {
 	switch {
-	case f.replace && f.changed(serverSideFlag):
+	case w.replace && w.changed(serverSideFlag):
 		return errors.New("--replace: objects are replaced or applied, so --server-side means nothing; leave out one or the other")
-	case !f.serverSide && f.changed(fieldManagerFlag):
+	case !w.serverSide && w.changed(fieldManagerFlag):
 		return errors.New("--field-manager: it is that of server-side apply; add --server-side, or leave it out")
-	case !f.serverSide && f.forceConflicts:
+	case !w.serverSide && w.forceConflicts:
 		return errors.New("--force-conflicts: conflicts are those of server-side apply; add --server-side, or leave it out")
-	case f.serverSide && f.fieldManager == "":
+	case w.serverSide && w.fieldManager == "":
 		return errors.New("--field-manager: server-side apply needs a name; name one, or leave it out")
 	default:
 		return nil
 	}
 }
 
-func (f *writeFlags) changed(name string) bool { return f.writes != nil && f.writes.Changed(name) }
+func (w *Writes) changed(name string) bool { return w.writes != nil && w.writes.Changed(name) }
 
-// chosen returns the write that the flags name; without a Method if they name none.
-func (f *writeFlags) chosen() writes.Write {
+// Chosen returns the write that the flags name; without a Method if they name none.
+func (w *Writes) Chosen() writes.Write {
 	switch {
-	case f.replace:
+	case w.replace:
 		return writes.Write{Method: writes.Replace}
-	case f.serverSide:
-		return writes.Write{Method: writes.ServerSide, FieldManager: f.fieldManager, Force: f.forceConflicts}
-	case f.changed(serverSideFlag):
+	case w.serverSide:
+		return writes.Write{Method: writes.ServerSide, FieldManager: w.fieldManager, Force: w.forceConflicts}
+	case w.changed(serverSideFlag):
 		return writes.Write{Method: writes.ClientSide}
 	default:
 		return writes.Write{}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubflags
 
 import (
 	"fmt"
@@ -66,13 +66,13 @@ func (b boolean) Set(text string) error {
 // Type is the word for the value in the help.
 func (boolean) Type() string { return "bool" }
 
-// runRemovalPercent is the default percentage of the removal budget of `run`, as in deploy/base (docs/spec/differences.md G5).
-const runRemovalPercent = 50
+// RunRemovalPercent is the default percentage of the removal budget of `run`, as in deploy/base (docs/spec/differences.md G5).
+const RunRemovalPercent = 50
 
 // The flags of the removal budget.
 const (
-	maxRemovalFlag    = "max-removal-percent"
-	countReplacedFlag = "max-removal-counts-replaced"
+	MaxRemovalFlag    = "max-removal-percent"
+	CountReplacedFlag = "max-removal-counts-replaced"
 	lostScopeHoldFlag = "lost-scope-hold"
 	lastClusterFlag   = "last-cluster"
 )
@@ -108,37 +108,37 @@ func addLastClusterFlag(fs *pflag.FlagSet, to *removalbudget.Limit, usage string
 	fs.Var(lastCluster{&to.LastCluster}, lastClusterFlag, usage)
 }
 
-// addRemovalFlags adds the flags of the removal budget of the controllers, of which held is the default percentage.
-func addRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
+// AddRemovalFlags adds the flags of the removal budget of the controllers, of which held is the default percentage.
+func AddRemovalFlags(fs *pflag.FlagSet, o *system.Options, held int) {
 	warned, replaced := controller.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = removalbudget.Limit{Percent: &held, CountReplaced: &replaced}, &warned
-	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
+	fs.Var(percent{&o.RemovalLimit.Percent}, MaxRemovalFlag,
 		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+
 			"of the Placement. The hub blocks the removal of more; the condition "+removalbudget.Condition+" describes how to release it. "+
 			"The annotation "+removalbudget.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
-	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, countReplacedFlag,
-		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
+	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, CountReplacedFlag,
+		"Whether replaced clusters also count for --"+MaxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
 			" of a Placement overrides the flag.")
-	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
+	fs.Lookup(CountReplacedFlag).NoOptDefVal = "true"
 	hold := removalbudget.DefaultLostScopeHold
 	o.RemovalLimit.LostScopeHold = &hold
-	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+maxRemovalFlag+" holds the removal of clusters at most "+
+	fs.DurationVar(&hold, lostScopeHoldFlag, hold, "How long --"+MaxRemovalFlag+" holds the removal of clusters at most "+
 		"that are not in the cluster sets that are bound to the namespace any more. Annotations neither release nor prolong it.")
 	addLastClusterFlag(fs, &o.RemovalLimit, "What happens to the last cluster in the decisions of a Placement, or of a federated object, where --"+
-		maxRemovalFlag+" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+
+		MaxRemovalFlag+" is below 100 and no other cluster replaces it: keep keeps it while it is only unreachable or unavailable, and for --"+
 		lostScopeHoldFlag+" when it has left the scope; upstream lets it go at once.")
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }
 
-// hubLimitUsage is the usage of these flags for commands that read a hub.
-const hubLimitUsage = "The value of this flag that the hub was started with. Default: the value in the status of each Placement."
+// HubLimitUsage is the usage of these flags for commands that read a hub.
+const HubLimitUsage = "The value of this flag that the hub was started with. Default: the value in the status of each Placement."
 
 // addHubLimitFlags adds the flags for the removal budget of a hub that is read.
 func addHubLimitFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
-	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
-	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
-	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
+	fs.Var(percent{&to.Percent}, MaxRemovalFlag, HubLimitUsage)
+	fs.Var(boolean{&to.CountReplaced}, CountReplacedFlag, HubLimitUsage)
+	fs.Lookup(CountReplacedFlag).NoOptDefVal = "true"
 	addHubHoldFlags(fs, to)
 }
 
@@ -150,8 +150,8 @@ func addHubHoldFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	addLastClusterFlag(fs, to, "The value of this flag that the hub was started with.")
 }
 
-// addHubBudgetFlags adds the flags for the removal budget of a hub of which delivered objects are read.
-func addHubBudgetFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
-	fs.Var(percent{&to.Percent}, maxRemovalFlag, "The value of this flag that the hub was started with. Default: not known.")
+// AddHubBudgetFlags adds the flags for the removal budget of a hub of which delivered objects are read.
+func AddHubBudgetFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
+	fs.Var(percent{&to.Percent}, MaxRemovalFlag, "The value of this flag that the hub was started with. Default: not known.")
 	addHubHoldFlags(fs, to)
 }
