@@ -3,6 +3,7 @@
 package clusterrequest
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,10 +16,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -38,8 +41,28 @@ func rulesOf(ctx SpecContext, member client.Client, namespace string) []authoriz
 	return review.Status.ResourceRules
 }
 
+// expectKeysOfKubeconfig expects that host, certificate authority and token beside the kubeconfig are its own, and that a client of them reaches
+// the cluster: docs/spec/cluster-request.md C73.
+func expectKeysOfKubeconfig(secret *corev1.Secret) {
+	GinkgoHelper()
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[access.KubeconfigKey])
+	Expect(err).NotTo(HaveOccurred())
+	Expect(secret.Data).To(And(HaveKeyWithValue(access.HostKey, []byte(config.Host)), HaveKeyWithValue(access.CAKey, config.CAData),
+		HaveKeyWithValue(access.TokenKey, []byte(config.BearerToken))))
+	Expect(config.CAData).NotTo(BeEmpty())
+
+	member, err := client.New(&rest.Config{
+		Host: string(secret.Data[access.HostKey]), BearerToken: string(secret.Data[access.TokenKey]),
+		TLSClientConfig: rest.TLSClientConfig{CAData: secret.Data[access.CAKey]},
+	}, client.Options{Scheme: scheme.Known(), Mapper: suite.Client.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(member.Create(context.Background(), &authorizationv1.SelfSubjectRulesReview{
+		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: metav1.NamespaceDefault},
+	})).To(Succeed())
+}
+
 var _ = Describe("access", func() {
-	It("cluster-request C29: a kubeconfig with exactly the permissions", func(ctx SpecContext) {
+	It("cluster-request C29, C73: a kubeconfig with exactly the permissions", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		request := w.request(w.mcp, nil)
 		a := w.access(request, w.reads("configmaps"))
@@ -61,7 +84,8 @@ var _ = Describe("access", func() {
 		}))
 
 		Expect(metav1.IsControlledBy(secret, a)).To(BeTrue())
-		Expect(secret.Data).To(And(HaveLen(3), HaveKey(access.CreationKey), HaveKey(access.ExpirationKey)))
+		Expect(secret.Data).To(And(HaveLen(6), HaveKey(access.CreationKey), HaveKey(access.ExpirationKey)))
+		expectKeysOfKubeconfig(secret)
 		Expect(a.Finalizers).To(ConsistOf(openmcpv1alpha1.AccessFinalizer))
 		Expect(a.Labels).To(And(
 			HaveKeyWithValue(openmcpv1alpha1.ProviderLabel, gardenerProvider), HaveKeyWithValue(openmcpv1alpha1.ProfileLabel, "aws")))

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/access"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -83,7 +84,7 @@ var _ = Describe("access and time", func() {
 		w.outcome(other, openmcpv1alpha1.RequestGranted, openmcpv1alpha1.ReasonSuccess) // A Cluster that is missing may come back.
 	})
 
-	It("cluster-request C38: a token is renewed at 80 % of its life, and before that nothing is written", func(ctx SpecContext) {
+	It("cluster-request C38, C73: a token is renewed at 80 % of its life, and before that nothing is written", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		cluster := w.clusterOf(gardenerProvider)
 		a := w.accessTo(cluster)
@@ -108,6 +109,8 @@ var _ = Describe("access and time", func() {
 			g.Expect(same.Data["kubeconfig"]).NotTo(Equal(secret.Data["kubeconfig"]))
 		})
 		Expect(same.UID).To(Equal(secret.UID))
+		Expect(same.Data[access.TokenKey]).NotTo(Equal(secret.Data[access.TokenKey]))
+		expectKeysOfKubeconfig(same)
 		Expect(w.made(Default, a)).To(Equal(made))
 
 		after := &corev1.ServiceAccountList{}

@@ -15,7 +15,7 @@ const ConditionResolved = "Resolved"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=accessrequests,scope=Namespaced
+// +kubebuilder:resource:path=accessrequests,scope=Namespaced,shortName=areq
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`
 // +kubebuilder:printcolumn:name="Secret",type=string,JSONPath=`.status.secretRef.name`

@@ -13,7 +13,7 @@ const ConditionClusterReady = "ClusterReady"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:path=clusterrequests,scope=Namespaced
+// +kubebuilder:resource:path=clusterrequests,scope=Namespaced,shortName=creq
 // +kubebuilder:printcolumn:name="Purposes",type=string,JSONPath=`.spec.purposes`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.reason`

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -48,20 +50,24 @@ type world struct {
 
 	hub, member client.Client
 	clock       *clocktesting.FakePassiveClock
-	admin       error // of Targets
+	admin       error  // of Targets
+	authority   string // the file with the certificate authority of the cluster
 	writes      []string
 	tokens      int
 }
 
-// Admin returns the client configuration of the cluster.
+// Admin returns the client configuration of the cluster, with the certificate authority in a file.
 func (w *world) Admin(context.Context, *openmcpv1alpha1.Cluster) (*rest.Config, error) {
-	return &rest.Config{Host: "https://member"}, w.admin
+	return &rest.Config{Host: "https://member", TLSClientConfig: rest.TLSClientConfig{CAFile: w.authority}}, w.admin
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start)}
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), authority: filepath.Join(t.TempDir(), "ca.crt")}
+	if err := os.WriteFile(w.authority, []byte("the certificate authority of the cluster"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w.hub = fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(w.observe("hub")).
 		WithIndex(&openmcpv1alpha1.AccessRequest{}, metav1.ObjectNameField, func(object client.Object) []string {

@@ -14,6 +14,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +34,23 @@ func (w *world) kubeconfigSecret() *corev1.Secret {
 		w.t.Fatal(err)
 	}
 	return secret
+}
+
+// expectKeysOfKubeconfig fails unless host, ca.crt and token are those of the kubeconfig in the Secret.
+func expectKeysOfKubeconfig(t *testing.T, secret *corev1.Secret) {
+	t.Helper()
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[KubeconfigKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{HostKey: config.Host, CAKey: string(config.CAData), TokenKey: config.BearerToken}
+	got := map[string]string{}
+	for key := range want {
+		got[key] = string(secret.Data[key])
+	}
+	if diff := cmp.Diff(want, got); diff != "" || config.BearerToken == "" || config.Host == "" || len(config.CAData) == 0 {
+		t.Errorf("cluster-request C73: keys beside the kubeconfig (-of the kubeconfig +got):\n%s", diff)
+	}
 }
 
 func TestAccessIsGiven(t *testing.T) {
@@ -62,6 +80,7 @@ func TestAccessIsGiven(t *testing.T) {
 	if secret == nil || !metav1.IsControlledBy(secret, access) || !strings.Contains(string(secret.Data[KubeconfigKey]), "token-1") {
 		t.Fatalf("Secret %+v", secret)
 	}
+	expectKeysOfKubeconfig(t, secret)
 	if got := timeOf(secret.Data[ExpirationKey]); !got.Equal(start.Add(lifetime)) {
 		t.Errorf("the token expires at %s", got)
 	}
@@ -89,6 +108,14 @@ func TestTokensAreRenewed(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}, 2},
+		{"cluster-request C73: somebody has edited the host, the certificate authority and the token beside the kubeconfig", func(w *world) {
+			secret := w.kubeconfigSecret()
+			secret.Data[HostKey], secret.Data[TokenKey] = []byte("https://elsewhere"), []byte("another")
+			delete(secret.Data, CAKey)
+			if err := w.hub.Update(w.t.Context(), secret); err != nil {
+				w.t.Fatal(err)
+			}
+		}, 1},
 		{"cluster-request 4.1.6: somebody has edited the time of expiry", func(w *world) {
 			secret := w.kubeconfigSecret()
 			secret.Data[ExpirationKey] = []byte("never")
@@ -114,6 +141,7 @@ func TestTokensAreRenewed(t *testing.T) {
 			if w.tokens != tc.tokens {
 				t.Errorf("%d tokens, want %d", w.tokens, tc.tokens)
 			}
+			expectKeysOfKubeconfig(t, w.kubeconfigSecret())
 			if writes, _ := w.mustReconcile(); len(writes) > 0 {
 				t.Errorf("law 4: a settled access writes %v", writes)
 			}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,11 +22,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
-// Keys of the Secret of an AccessRequest. The timestamps are Unix seconds.
+// Keys of the Secret of an AccessRequest. The timestamps are Unix seconds. Host, certificate authority and token are those of the kubeconfig, for
+// programs that read the keys of openMCP.
 const (
 	KubeconfigKey = "kubeconfig"
 	CreationKey   = "creationTimestamp"
 	ExpirationKey = "expirationTimestamp"
+	HostKey       = "host"
+	CAKey         = "ca.crt"
+	TokenKey      = "token"
 )
 
 const decimal = 10
@@ -62,6 +67,9 @@ func (r *reconciler) writeSecret(
 
 	config := target.anonymous()
 	config.BearerToken = current.value
+	if err := rest.LoadTLSFiles(config); err != nil {
+		return time.Time{}, fmt.Errorf("read the certificate authority for AccessRequest %s: %w", client.ObjectKeyFromObject(request), err)
+	}
 
 	kubeconfig, err := localplane.Kubeconfig(config)
 	if err != nil {
@@ -74,6 +82,7 @@ func (r *reconciler) writeSecret(
 	secret.OwnerReferences[0].BlockOwnerDeletion = nil // It would need the right to update the finalizers of AccessRequests.
 	secret.Data = map[string][]byte{
 		KubeconfigKey: kubeconfig, CreationKey: unix(current.created), ExpirationKey: unix(current.expires),
+		HostKey: []byte(config.Host), CAKey: config.CAData, TokenKey: []byte(current.value),
 	}
 	return clusterrequest.RenewalTime(current.created, current.expires), r.put(ctx, before, secret)
 }
