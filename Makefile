@@ -53,8 +53,8 @@ TEST    = @$(GO) build -buildvcs=false -o $(DRIVER) ./test/run $(call hint,compi
 MATRIX_SUITES ?= localplane placement decisions access binding definitions restart v1alpha1 webhook podscheduling
 
 # The modules that are linted; the others pin what is built of other modules. A linter of test/ocm would check most of Open Cluster Management first.
-CODE_MODULES := test/browser test/envtest test/release
-MODULES   := . test/browser test/controlplane test/envtest test/mutants test/ocm test/promtool test/release test/tools
+CODE_MODULES := conformance test/browser test/conformance test/envtest test/release
+MODULES   := . conformance test/browser test/conformance test/controlplane test/envtest test/mutants test/ocm test/promtool test/release test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
@@ -192,8 +192,8 @@ test: ## Run all tests; the first that fails ends the rest (30 minutes on two co
 test-unit: ## Run unit, property, surface and repository law tests; no server is started (ONLY=word: one subject, also below)
 	$(TEST) -suites unit
 
-test-servers: ## Run the integration, e2e, consumer and browser tests together, several packages at a time
-	$(TEST) -suites integration,e2e,consumers,browser
+test-servers: ## Run the integration, e2e, consumer, conformance and browser tests together, several packages at a time
+	$(TEST) -suites integration,e2e,consumers,conformance,browser
 
 test-integration: ## Run the suites against a real etcd and kube-apiserver
 	$(TEST) -suites integration
@@ -300,7 +300,7 @@ verify: verify-format verify-modules verify-vendor verify-generated vet lint ## 
 
 verify-format:
 	@echo "==> verify-format: gofmt"
-	@files=$$(gofmt -l -s $(wildcard cmd pkg manifests deploy test)) && test -z "$$files" \
+	@files=$$(gofmt -l -s $(wildcard cmd conformance pkg manifests deploy test)) && test -z "$$files" \
 		|| { echo "not formatted:" $$files >&2; echo "hint: run: make fmt" >&2; exit 1; }
 
 verify-modules:

@@ -13,10 +13,12 @@ import (
 	"strings"
 )
 
-// browserModule has the tests in a real browser, which start servers and are a suite of their own.
+// The nested modules whose tests start servers; each is a suite of its own.
 const (
-	browserModule = "test/browser"
-	browserSuite  = "browser"
+	browserModule     = "test/browser" // in a real browser
+	browserSuite      = "browser"
+	conformanceModule = "test/conformance" // the suite of the module conformance
+	conformanceSuite  = "conformance"
 )
 
 // The value of the environment variable with which the browser tests are left out, as test/browser/chromium describes it.
@@ -27,7 +29,7 @@ const (
 
 // nestedModules are the modules below the root that have tests. `go test ./...` in the root leaves them out. The modules of their own keep the
 // tools of releases and tests out of what the product depends on. The tests of those that are no suite are unit tests.
-var nestedModules = []string{"test/envtest", "test/release", browserModule}
+var nestedModules = []string{"test/envtest", "test/release", "conformance", browserModule, conformanceModule}
 
 // moduleOf returns the nested module that has a package; "" for the root.
 func moduleOf(directory string) string {
@@ -79,6 +81,12 @@ func (d *driver) leaveOut(all selection, only string) (selection, error) {
 
 func isBrowserTest(directory string) bool { return moduleOf(directory) == browserModule }
 
+// startsServers reports whether a package is one of a nested module whose tests start servers.
+func startsServers(directory string) bool {
+	nested := moduleOf(directory)
+	return nested != "" && suiteOfModule(nested).servers
+}
+
 // ofModule returns the packages of a module, as paths below its directory.
 func ofModule(packages []string, nested string) []string {
 	var own []string
@@ -94,21 +102,23 @@ func ofModule(packages []string, nested string) []string {
 	return own
 }
 
-// browserProgram returns the path of the test program of a package of the browser tests.
-func (d *driver) browserProgram(directory string) string {
-	return filepath.Join(d.root, "bin", "tests", browserSuite, path.Base(directory)+".test")
+// nestedProgram returns the path of the test program of a package of a nested module whose tests start servers.
+func (d *driver) nestedProgram(directory string) string {
+	return filepath.Join(d.root, "bin", "tests", suiteOfModule(moduleOf(directory)).name, path.Base(directory)+".test")
 }
 
-// buildBrowserTests returns the command that builds the programs of all packages of the browser tests.
-func buildBrowserTests(ctx context.Context, d *driver) (group, error) {
-	programs := filepath.Dir(d.browserProgram("any")) + string(filepath.Separator)
-	cmd := newGroup(ctx, d.goCommand, "test", "-c", "-vet=off", "-ldflags=-s", "-o", programs, "./...")
-	cmd.Dir, cmd.Env = filepath.Join(d.root, filepath.FromSlash(browserModule)), d.environment(false)
-	return cmd, nil
+// buildNested returns what makes the command that builds the programs of all packages of a nested module whose tests start servers.
+func buildNested(nested string) func(context.Context, *driver) (group, error) {
+	return func(ctx context.Context, d *driver) (group, error) {
+		programs := filepath.Dir(d.nestedProgram(nested)) + string(filepath.Separator)
+		cmd := newGroup(ctx, d.goCommand, "test", "-c", "-vet=off", "-ldflags=-s", "-o", programs, "./...")
+		cmd.Dir, cmd.Env = filepath.Join(d.root, filepath.FromSlash(nested)), d.environment(false)
+		return cmd, nil
+	}
 }
 
-// testBrowser runs the tests of a package of the browser tests.
-func (t *testRun) testBrowser(ctx context.Context, r *results, directory string) error {
+// testNested runs the tests of a package of a nested module that start servers.
+func (t *testRun) testNested(ctx context.Context, r *results, directory string) error {
 	d := t.driver
 	p, err := readTests(d.root, directory)
 	if err != nil {
@@ -119,6 +129,6 @@ func (t *testRun) testBrowser(ctx context.Context, r *results, directory string)
 		return nil
 	}
 	return t.runServer(ctx, r, directory, nil,
-		"tool", "test2json", "-t", "-p", module+directory, d.browserProgram(directory),
+		"tool", "test2json", "-t", "-p", module+directory, d.nestedProgram(directory),
 		"-test.v=test2json", "-test.paniconexit0", "-test.timeout="+serverTimeout)
 }

@@ -126,14 +126,18 @@ func TestNestedModulesWithTestsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := filepath.Glob(filepath.Join(root, "test", "*", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
+	var modules []string
+	for _, pattern := range []string{"*/go.mod", "test/*/go.mod"} {
+		matches, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules = append(modules, matches...)
 	}
 	for _, file := range modules {
 		err := filepath.WalkDir(filepath.Dir(file), func(path string, _ os.DirEntry, err error) error {
 			if strings.HasSuffix(path, "_test.go") {
-				found["test/"+filepath.Base(filepath.Dir(file))] = true
+				found[filepath.ToSlash(strings.TrimPrefix(filepath.Dir(file), root+string(filepath.Separator)))] = true
 			}
 			return err
 		})

@@ -40,6 +40,7 @@ var suites = []suite{
 	}},
 	{name: "e2e", patterns: []string{"./test/e2e/..."}, servers: true},
 	{name: "consumers", patterns: []string{"./test/consumers/..."}, servers: true},
+	{name: conformanceSuite, patterns: []string{"./" + conformanceModule + "/..."}, servers: true, nested: true},
 	{name: browserSuite, patterns: []string{"./" + browserModule + "/..."}, servers: true, nested: true},
 	{name: "integration", patterns: []string{"./test/alerts/...", "./test/integration/...", "./test/soak/..."}, servers: true},
 }
@@ -48,7 +49,8 @@ var suites = []suite{
 var longest = []string{
 	"test/e2e/leaders", "test/integration/federation", "test/e2e/life", "test/integration/federationfaults", "test/consumers",
 	"test/integration/chart", "test/integration/faults", "test/integration/binding", "test/integration/platform", "test/integration/access",
-	"test/integration/decisions", "test/browser/stories", "test/integration/scale", "test/e2e/commands", "test/e2e/hub", "test/e2e/platform",
+	"test/integration/decisions", "test/browser/stories", "test/integration/scale", "test/conformance", "test/e2e/commands", "test/e2e/hub",
+	"test/e2e/platform",
 }
 
 // errUsage marks errors in the flags.

@@ -40,13 +40,15 @@ const (
 	upstream        = "upstream-placement"
 	browserTests    = "browser-tests" // the test programs of test/browser
 	browser         = "browser"
+	conformTests    = "conformance-tests" // the test program of test/conformance
 )
 
 // programs are built in this order.
 var programs = []program{
 	{name: placementBinary, target: "build", first: "1 to 3 minutes"},
 	{name: browser, target: "browser", first: "half a minute, for a download of 100 MB"},
-	{name: browserTests, command: buildBrowserTests, again: "go -C " + browserModule + " vet ./...", first: "half a minute"},
+	{name: conformTests, command: buildNested(conformanceModule), again: "go -C " + conformanceModule + " vet ./...", first: "half a minute"},
+	{name: browserTests, command: buildNested(browserModule), again: "go -C " + browserModule + " vet ./...", first: "half a minute"},
 	{name: controlPlane, target: "assets", first: "5 to 10 minutes", present: controlPlanePresent(false)},
 	{name: scheduler, target: "assets-scheduler", first: "a minute or two", present: controlPlanePresent(true)},
 	{name: helm, target: "bin/tools/helm", first: "a minute or two", present: isUpToDate("bin/tools/helm")},
@@ -67,6 +69,7 @@ var needs = []struct {
 	{browserModule, []string{browserTests}},
 	{"test/browser/page", []string{browser}},
 	{"test/browser/stories", []string{placementBinary, controlPlane, browser}},
+	{conformanceModule, []string{conformTests, placementBinary, controlPlane}},
 	{"test/soak", []string{controlPlane}},
 	{"test/consumers", []string{placementBinary, controlPlane, workManager}},
 	{"test/e2e", []string{placementBinary, controlPlane, scheduler}},
@@ -101,7 +104,7 @@ func neededPrograms(packages ...string) []string {
 // neededBy returns what must be built before the packages, which start servers, can run: programs, and for those of the root their shared one.
 func neededBy(packages ...string) []string {
 	names := neededPrograms(packages...)
-	if slices.ContainsFunc(packages, func(directory string) bool { return !isBrowserTest(directory) }) {
+	if slices.ContainsFunc(packages, func(directory string) bool { return !startsServers(directory) }) {
 		names = append(names, serverTests)
 	}
 	return names

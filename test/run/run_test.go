@@ -381,7 +381,7 @@ func TestOnlyOneSubject(t *testing.T) {
 			"ONLY: no package has a directory that begins with \"placement-hub\"; subjects:\nfederated federation federationfaults limits\n",
 			"", nil},
 		{"an unknown suite", []string{"-suites", "fast"}, 2,
-			`unknown suite "fast": supported values: unit, e2e, consumers, browser, integration`, "", nil},
+			`unknown suite "fast": supported values: unit, e2e, consumers, conformance, browser, integration`, "", nil},
 		{"an argument", []string{"federation"}, 2, `unexpected argument "federation"`, "", nil},
 		{"the list alone", []string{"-list", "-suites", "e2e,integration"}, 0,
 			"./test/e2e/federation\n./test/integration/federationfaults\n", "", nil},

@@ -102,8 +102,8 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 
 // testServer runs the tests of a package in a process of its own.
 func (t *testRun) testServer(ctx context.Context, r *results, shared *sharedTests, keeper *planeKeeper, directory string) error {
-	if isBrowserTest(directory) {
-		return t.testBrowser(ctx, r, directory)
+	if startsServers(directory) {
+		return t.testNested(ctx, r, directory)
 	}
 	p := shared.find(directory)
 	if p == nil {
