@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/conformance"
 	"github.com/placement-hub/placement-hub/conformance/toy"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/program"
 )
 
@@ -44,9 +45,9 @@ func expectFailed(t *testing.T, results []conformance.Result, err error, rule st
 	}
 }
 
-// TestEachRuleFindsWhatBreaksIt runs the suite on implementations that break one rule, and on one that breaks none.
+// PD20: TestEachRuleFindsWhatBreaksIt runs the suite on implementations that break one rule, and on one that breaks none.
 func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
-	p := startPlane(t, profileDefinitions)
+	p := startPlane(t, localplane.Options{}, profileDefinitions)
 	for _, rule := range append([]conformance.Rule{{Title: "none"}}, conformance.Rules()...) {
 		if rule.ID == conformance.RuleSchema {
 			continue // TestTheSchemaIsChecked has it.
@@ -94,7 +95,7 @@ func expectSkipped(t *testing.T, results []conformance.Result, may bool) {
 type withoutRestarts struct{ conformance.Driver }
 
 func TestRulesThatCannotBeReachedAreSkipped(t *testing.T) {
-	p := startPlane(t, profileDefinitions)
+	p := startPlane(t, localplane.Options{}, profileDefinitions)
 	suite, err := conformance.NewSuite(brief(p))
 	program.Must(t, err)
 	results, err := suite.Producer(t.Context(), withoutRestarts{startToy(t, p, "")})
@@ -124,7 +125,7 @@ func TestRulesThatCannotBeReachedAreSkipped(t *testing.T) {
 func TestTheSchemaIsChecked(t *testing.T) {
 	const schema = "/spec/versions/0/schema/openAPIV3Schema"
 	const item = schema + "/properties/decisions/items"
-	p := startPlane(t, profileDefinitions)
+	p := startPlane(t, localplane.Options{}, profileDefinitions)
 	suite, err := conformance.NewSuite(brief(p))
 	program.Must(t, err)
 	results, err := suite.CRD(t.Context())

@@ -36,9 +36,9 @@ type plane struct {
 }
 
 // startPlane starts an API server that ends with the test, and creates the definitions in files of the repository.
-func startPlane(t *testing.T, patterns ...string) *plane {
+func startPlane(t *testing.T, o localplane.Options, patterns ...string) *plane {
 	t.Helper()
-	started, err := localplane.Start(t.Context(), localplane.Options{})
+	started, err := localplane.Start(t.Context(), o)
 	program.Must(t, err)
 	t.Cleanup(func() { program.Must(t, started.Stop()) })
 	p := &plane{ControlPlane: started}
