@@ -96,7 +96,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 		for i := range workloads {
 			workloads[i].Namespace = source.namespace
 		}
-		if objects, unread = hubstate.SomePodsFromCluster(ctx, source.hub, source.namespace, workloads); objects == nil {
+		if objects, unread = hubstate.SomePodsFromCluster(ctx, source.hub, workloads, source.namespace); objects == nil {
 			return unread
 		}
 	}

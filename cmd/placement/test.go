@@ -249,14 +249,5 @@ func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explai
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range read {
-		if c.Spec.Objects.Federated != "" {
-			err = hubstate.AddFederated(ctx, hub, state, "", o.delivered)
-			break
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
 	return state, o.readLiveSystems(ctx, hub, state, read)
 }

@@ -20,29 +20,65 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
-// readLiveSystems reads what cases about ClusterRequests need. Workloads are read from files alone.
+// readLiveSystems reads what cases about delivered objects, workloads and ClusterRequests need.
 func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, state *explain.State, read []*cases.Case) error {
+	var (
+		delivered, requested bool
+		workloads            []hubstate.Workload
+		names, namespaces    []string
+	)
 	for _, c := range read {
-		if c.Spec.Objects.Workload != "" {
-			return fmt.Errorf("%s: spec.objects.workload: workloads are read from files alone; name these with --hub", c.Place())
+		objects := &c.Spec.Objects
+		delivered, requested = delivered || objects.Federated != "", requested || objects.ClusterRequest != ""
+		if objects.Workload == "" || slices.Contains(names, objects.Workload) {
+			continue
+		}
+		workload, err := workloadOf(objects.Workload)
+		if err != nil {
+			return inFiles(fmt.Errorf("%s: spec.objects.workload: %w", c.Place(), err))
+		}
+		names, workloads, namespaces = append(names, objects.Workload), append(workloads, workload), append(namespaces, workload.Namespace)
+	}
+	if delivered {
+		if err := hubstate.AddFederated(ctx, hub, state, "", o.delivered); err != nil {
+			return err
 		}
 	}
-	if !slices.ContainsFunc(read, func(c *cases.Case) bool { return c.Spec.Objects.ClusterRequest != "" }) {
-		return nil
+	if len(workloads) > 0 {
+		slices.Sort(namespaces)
+		objects, err := hubstate.SomePodsFromCluster(ctx, hub, workloads, slices.Compact(namespaces)...)
+		if err != nil {
+			return err
+		}
+		state.Pods = *objects
 	}
-	objects, err := tools.ReadRequests(ctx, hub)
-	if err != nil {
-		return err
+	if requested {
+		objects, err := tools.ReadRequests(ctx, hub)
+		if err != nil {
+			return err
+		}
+		state.ClusterRequests = *objects
 	}
-	state.ClusterRequests = *objects
 	return nil
+}
+
+// workloadOf returns the workload of a name such as "Deployment.apps/team-a/web".
+func workloadOf(text string) (hubstate.Workload, error) {
+	parts := strings.Split(text, "/")
+	kind, known := pods.FindKind(parts[0])
+	if !known {
+		return hubstate.Workload{}, fmt.Errorf("%q is no kind of workloads; use one of %s", parts[0], strings.Join(workloadTypes(), ", "))
+	}
+	return hubstate.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, nil
 }
 
 // changeFiles carries out a change that names a file or directory, relative to the file of the case.

@@ -112,6 +112,10 @@ func (c *Case) checkWhen(reject rejection) {
 	if !checkOne(reject, path, *when) {
 		return
 	}
+	if objects := &c.Spec.Objects; when.Changed == nil && objects.Workload+objects.ClusterRequest != "" {
+		reject(path+"."+given(*when)[0], "no ManagedCluster decides about spec.objects.%s, so that nothing would be evaluated; leave it out, or "+
+			"write changed", given(*objects)[0])
+	}
 	if when.Changed != nil && len(when.Changed) == 0 {
 		reject(path+".changed", "changes nothing; add a change, or leave it out")
 	}
@@ -183,7 +187,7 @@ var expectations = map[string][]string{
 	"placement": {
 		"selected", "notSelected", "because", "counts", "groups", "order", "satisfied", "moves", "heldByBudget",
 	},
-	"federated":      {"selected", "notSelected", "because", "counts", "replicas"},
+	"federated":      {"selected", "notSelected", "because", "counts", "moves", "heldByBudget", "replicas"},
 	"workload":       {"nodes", "class", "policies"},
 	"clusterRequest": {"grant"},
 }

@@ -95,7 +95,7 @@ type Expect struct {
 	HeldByBudget *bool            `doc:"Whether the removal budget keeps clusters in the decisions that should leave them."                     json:"heldByBudget,omitempty"`
 	Replicas     map[string]Bound `doc:"The replicas of a delivered object, by cluster."                                                        json:"replicas,omitempty"`
 	Nodes        *Clusters        `doc:"The nodes on which the Pods of a workload may run."                                                     json:"nodes,omitempty"`
-	Class        *string          `doc:"The AffinityClass of a workload, as namespace/name; empty for none."                                     json:"class,omitempty"`
+	Class        *string          `doc:"The AffinityClass of a workload; empty for none."                                                        json:"class,omitempty"`
 	Policies     *[]string        `doc:"The pod scheduling policies that apply to a workload, in any order."                                     json:"policies,omitempty"`
 	Grant        *Grant           `doc:"What a ClusterRequest gets."                                                                             json:"grant,omitempty"`
 }

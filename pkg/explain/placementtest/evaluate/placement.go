@@ -241,21 +241,39 @@ func (o *outcome) checkStates(path string, expect *cases.Expect) *finding {
 		return found(path+".satisfied", "it is %t: %d clusters are selected, and %d are missing", satisfied, len(o.selected),
 			o.After.Result.Unscheduled)
 	}
-	if held := o.After.Result.Outcome() == scheduling.Held; expect.HeldByBudget != nil && held != *expect.HeldByBudget {
-		if held {
-			return found(path+".heldByBudget", "the removal budget holds clusters: %s", shown(slices.Sorted(maps.Keys(o.After.Holds()))))
-		}
-		return found(path+".heldByBudget", "the removal budget holds no cluster")
+	var held []string
+	if o.After.Result.Outcome() == scheduling.Held {
+		held = slices.Sorted(maps.Keys(o.After.Holds()))
 	}
-	if expect.Moves == nil {
-		return nil
+	if f := checkHeld(path+".heldByBudget", expect.HeldByBudget, held); f != nil {
+		return f
 	}
 	var before []string
 	if o.Before != nil {
 		before = decided(o.Before)
 	}
-	joined, left := missing(o.selected, before), missing(before, o.selected)
-	return checkBound(path+".moves", expect.Moves, max(len(joined), len(left)), fmt.Sprintf("%s joined, %s left", shown(joined), shown(left)))
+	return checkMoves(path+".moves", expect.Moves, before, o.selected)
+}
+
+// checkHeld checks whether the removal budget holds clusters.
+func checkHeld(field string, expected *bool, held []string) *finding {
+	switch {
+	case expected == nil || *expected == (len(held) > 0):
+		return nil
+	case len(held) > 0:
+		return found(field, "the removal budget holds clusters: %s", shown(held))
+	default:
+		return found(field, "the removal budget holds no cluster")
+	}
+}
+
+// checkMoves checks how many clusters join or leave; both lists are sorted.
+func checkMoves(field string, expected *cases.Bound, before, after []string) *finding {
+	if expected == nil {
+		return nil
+	}
+	joined, left := missing(after, before), missing(before, after)
+	return checkBound(field, expected, max(len(joined), len(left)), fmt.Sprintf("%s joined, %s left", shown(joined), shown(left)))
 }
 
 // missing returns the names of the first list that the second lacks; both are sorted.

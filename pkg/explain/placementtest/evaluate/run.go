@@ -106,15 +106,17 @@ func Run(world World, given []*cases.Case) Results {
 	return results
 }
 
-// withBudget returns a State with the removal budget of a hub if nothing says which one it has.
+// withBudget returns a State with the removal budget of a hub where nothing says which one it has.
 func withBudget(state *explain.State) *explain.State {
-	if state.Limit.Percent != nil || slices.ContainsFunc(state.Placements, func(object api.Object) bool {
+	after, percent := *state, DefaultRemovalPercent
+	if state.Limit.Percent == nil && !slices.ContainsFunc(state.Placements, func(object api.Object) bool {
 		return len(api.Read(object).RemovalSubject().Conditions) > 0
 	}) {
-		return state
+		after.Limit.Percent = &percent
 	}
-	after, percent := *state, DefaultRemovalPercent
-	after.Limit.Percent, after.Federated.Limit.Percent = &percent, &percent
+	if state.Federated.Limit.Percent == nil { // The status of no object has it.
+		after.Federated.Limit.Percent = &percent
+	}
 	return &after
 }
 
