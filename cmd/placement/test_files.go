@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
@@ -81,12 +83,16 @@ func workloadOf(text string) (hubstate.Workload, error) {
 	return hubstate.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, nil
 }
 
-// changeFiles carries out a change that names a file or directory, relative to the file of the case.
-func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
-	path, flag := change.Apply, "apply"
-	if path == "" {
-		path, flag = change.Delete, "delete"
-	}
+// changed are the objects of a file or directory that a change names: those that placement simulate --add takes, or those that placement diff compares.
+type changed struct {
+	// fleet is nil for objects that are compared.
+	fleet   *explain.State
+	given   *explain.State
+	changes *statefile.ChangeReader
+}
+
+// readChanged reads a file or directory, relative to the file of a case.
+func (o *testOptions) readChanged(c *cases.Case, field, path string) (*changed, error) {
 	if !filepath.IsAbs(path) && c.File != "stdin" {
 		path = filepath.Join(filepath.Dir(c.File), path)
 	}
@@ -98,40 +104,83 @@ func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *c
 	if err != nil {
 		return nil, err
 	}
-	changes, err := definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.delivered)
-	if err != nil {
+	read := &changed{}
+	if read.changes, err = definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.delivered); err != nil {
 		return nil, err
 	}
 	take := func(name string, content []byte) {
 		fleet.Read(name, content)
-		changes.Read(name, content)
+		read.changes.Read(name, content)
 	}
-	if err := readPaths(flag, []string{path}, strings.NewReader(""), take); err != nil {
+	if err := readPaths(field, []string{path}, strings.NewReader(""), take); err != nil {
 		return nil, err
 	}
-	if added, err := fleet.Additions(); err == nil {
-		if change.Delete != "" {
-			return state.Without(added.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+	if read.fleet, err = fleet.Additions(); err == nil {
+		read.given = read.fleet
+		return read, nil
+	}
+	read.fleet = nil
+	read.given, err = read.changes.State()
+	return read, err
+}
+
+// each yields the objects.
+func (c *changed) each() iter.Seq2[*explain.Kind, api.Object] {
+	return c.given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests)
+}
+
+// without yields the objects that others are not.
+func (c *changed) without(others *changed) iter.Seq2[*explain.Kind, api.Object] {
+	stay := map[string]bool{}
+	for kind, object := range others.each() {
+		stay[kind.Name(object)] = true
+	}
+	return func(yield func(*explain.Kind, api.Object) bool) {
+		for kind, object := range c.each() {
+			if !stay[kind.Name(object)] && !yield(kind, object) {
+				return
+			}
 		}
-		return replaceFleet(state, added, now)
 	}
-	given, err := changes.State()
-	if err != nil {
-		return nil, err
-	}
+}
+
+// changeFiles carries out a change that names files or directories.
+func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
 	if change.Delete != "" {
-		return state.Without(given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+		gone, err := o.readChanged(c, "delete", change.Delete)
+		if err != nil {
+			return nil, err
+		}
+		return state.Without(gone.each())
 	}
-	after, applied, err := changes.Apply(state, nil)
+	next, err := o.readChanged(c, "apply", change.Apply)
 	if err != nil {
 		return nil, err
 	}
+	if change.Old != "" {
+		old, err := o.readChanged(c, "old", change.Old)
+		if err != nil {
+			return nil, err
+		}
+		if state, err = state.Without(old.without(next)); err != nil {
+			return nil, fmt.Errorf("old: %w", err)
+		}
+	}
+	if next.fleet != nil {
+		return replaceFleet(state, next.fleet, now)
+	}
+	after, applied, err := next.changes.Apply(state, nil)
+	return after, errors.Join(err, refusedOf(applied))
+}
+
+// refusedOf returns an error about the first object that admission would refuse.
+func refusedOf(applied []explain.Applied) error {
 	for _, one := range applied {
 		if len(one.Result.Refused) > 0 {
-			return nil, fmt.Errorf("%s would be refused: %s", one.Result.Object, strings.Join(one.Result.Refused, "; "))
+			return fmt.Errorf("%s would be refused: %s", one.Result.Object, strings.Join(one.Result.Refused, "; "))
 		}
 	}
-	return after, nil
+	return nil
 }
 
 // replaceFleet returns a State with clusters and other objects, which replace those of the same names.
@@ -149,15 +198,7 @@ func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, e
 		return nil, err
 	}
 	after, applied, err := state.With(replaced.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range applied {
-		if len(one.Result.Refused) > 0 {
-			return nil, errors.New(one.Result.Object + " would be refused: " + strings.Join(one.Result.Refused, "; "))
-		}
-	}
-	return after, nil
+	return after, errors.Join(err, refusedOf(applied))
 }
 
 // writeRecord writes the cases of the present decisions into the file of --record.

@@ -125,7 +125,7 @@ func (c *Case) checkWhen(reject rejection) {
 		at := path + ".changed[" + strconv.Itoa(i) + "]"
 		parsed, err := parseChange(reject, at, &when.Changed[i])
 		if err != nil {
-			reject(child(at, given(when.Changed[i])[0]), "%v", err)
+			reject(child(at, given(when.Changed[i], "old")[0]), "%v", err)
 		}
 		c.changes = append(c.changes, parsed)
 	}
@@ -145,8 +145,11 @@ func checkFailure(reject rejection, path string, f *Failure) {
 
 // parseChange returns a change; nil for files.
 func parseChange(reject rejection, path string, change *Change) (whatif.Change, error) {
-	if !checkOne(reject, path, *change) {
+	if !checkOne(reject, path, *change, "old") {
 		return nil, nil //nolint:nilnil // It was rejected.
+	}
+	if change.Old != "" && change.Apply == "" {
+		reject(path+".old", "has the manifests before those of apply, which has no value; leave it out, or write delete")
 	}
 	switch {
 	case change.Label != "":

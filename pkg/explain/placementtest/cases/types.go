@@ -79,6 +79,7 @@ type Change struct {
 	Remove         string `doc:"A cluster that is deleted."                                                                      json:"remove,omitempty"`
 	WithoutBinding string `doc:"A set that is not bound any more, as NAMESPACE/SET, or SET for all namespaces."                  json:"withoutBinding,omitempty"`
 	Apply          string `doc:"A file or directory, relative to the file of the case, with objects that are created or replaced." json:"apply,omitempty"`
+	Old            string `doc:"With apply: a file or directory with the manifests before the change; its objects that apply lacks are deleted."      json:"old,omitempty"`
 	Delete         string `doc:"A file or directory, relative to the file of the case, with objects that are deleted."            json:"delete,omitempty"`
 }
 

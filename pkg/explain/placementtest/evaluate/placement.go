@@ -19,12 +19,24 @@ import (
 type outcome struct {
 	explain.Variant
 
-	// selected are the clusters in the decisions, sorted.
-	selected []string
+	// selected are the clusters in the decisions, and before those of the world as it is. Both are sorted.
+	selected, before []string
 }
 
-func newOutcome(variant explain.Variant) *outcome {
-	return &outcome{Variant: variant, selected: decided(&variant.After)}
+// newOutcome returns the outcome of a Placement.
+func (r *run) newOutcome(variant explain.Variant) *outcome {
+	o := &outcome{Variant: variant, selected: decided(&variant.After)}
+	if variant.Before == nil {
+		return o
+	}
+	key := variant.Before.Placement.Key()
+	before, known := r.before[key]
+	if !known {
+		before = decided(variant.Before)
+		r.before[key] = before
+	}
+	o.before = before
+	return o
 }
 
 // decided returns the clusters in the decisions of an evaluation, sorted.
@@ -248,11 +260,7 @@ func (o *outcome) checkStates(path string, expect *cases.Expect) *finding {
 	if f := checkHeld(path+".heldByBudget", expect.HeldByBudget, held); f != nil {
 		return f
 	}
-	var before []string
-	if o.Before != nil {
-		before = decided(o.Before)
-	}
-	return checkMoves(path+".moves", expect.Moves, before, o.selected)
+	return checkMoves(path+".moves", expect.Moves, o.before, o.selected)
 }
 
 // checkHeld checks whether the removal budget holds clusters.
@@ -280,7 +288,10 @@ func checkMoves(field string, expected *cases.Bound, before, after []string) *fi
 func missing(names, from []string) []string {
 	var lacks []string
 	for _, name := range names {
-		if _, has := slices.BinarySearch(from, name); !has {
+		for len(from) > 0 && from[0] < name {
+			from = from[1:]
+		}
+		if len(from) == 0 || from[0] != name {
 			lacks = append(lacks, name)
 		}
 	}

@@ -47,10 +47,12 @@ const maxExplained = 100
 type run struct {
 	World
 
-	variants  *explain.Variants
-	known     *vocabulary
-	placed    map[inventory.Key]*api.Placement
-	tests     []*test
+	variants *explain.Variants
+	known    *vocabulary
+	placed   map[inventory.Key]*api.Placement
+	tests    []*test
+	// before are the clusters in the decisions of the world as it is, sorted.
+	before    map[inventory.Key][]string
 	explained int
 }
 
@@ -69,7 +71,7 @@ type test struct {
 
 // Run evaluates cases.
 func Run(world World, given []*cases.Case) Results {
-	r := &run{World: world, placed: map[inventory.Key]*api.Placement{}}
+	r := &run{World: world, placed: map[inventory.Key]*api.Placement{}, before: map[inventory.Key][]string{}}
 	r.State = withBudget(world.State)
 	results := Results{Now: metav1.NewTime(world.Now), Cases: make([]Result, len(given))}
 	wanted := map[inventory.Key]bool{}
