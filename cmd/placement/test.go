@@ -245,7 +245,7 @@ func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explai
 	if o.hubControllers, err = o.controllers(ctx, hub); err != nil {
 		return nil, err
 	}
-	state, err := hubstate.AllFromCluster(ctx, hub, "")
+	state, err := hubstate.AllFromCluster(ctx, hub, namespaceOf(read))
 	if err != nil {
 		return nil, err
 	}

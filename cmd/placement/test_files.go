@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,26 @@ import (
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
+// namespaceOf returns the one namespace that all cases are about, so that its users need no rights in others; empty for several.
+func namespaceOf(read []*cases.Case) string {
+	namespaces := map[string]bool{}
+	for _, c := range read {
+		objects := &c.Spec.Objects
+		namespace, _, _ := strings.Cut(objects.Placement+objects.ClusterRequest, "/")
+		if parts := strings.Split(objects.Federated+objects.Workload, "/"); len(parts) > 1 {
+			namespace = parts[1]
+		}
+		if objects.Placements != nil {
+			namespace = objects.Placements.Namespace
+		}
+		namespaces[namespace] = true
+	}
+	if names := slices.Collect(maps.Keys(namespaces)); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
 // readLiveSystems reads what cases about delivered objects, workloads and ClusterRequests need.
 func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, state *explain.State, read []*cases.Case) error {
 	var (
@@ -51,7 +72,7 @@ func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, st
 		names, workloads, namespaces = append(names, objects.Workload), append(workloads, workload), append(namespaces, workload.Namespace)
 	}
 	if delivered {
-		if err := hubstate.AddFederated(ctx, hub, state, "", o.delivered); err != nil {
+		if err := hubstate.AddFederated(ctx, hub, state, namespaceOf(read), o.delivered); err != nil {
 			return err
 		}
 	}
