@@ -75,6 +75,10 @@ func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, st
 		if err := hubstate.AddFederated(ctx, hub, state, namespaceOf(read), o.delivered); err != nil {
 			return err
 		}
+		if state.Federated.Forbidden {
+			return fmt.Errorf("spec.objects.federated: it is not known where objects are delivered: %s; ask an administrator of the hub for these rights",
+				strings.Join(state.Federated.Missing, "; "))
+		}
 	}
 	if len(workloads) > 0 {
 		slices.Sort(namespaces)

@@ -68,3 +68,32 @@ func TestCasesOfAllSystems(t *testing.T) {
 	p.WantExit(t, 1)
 	p.WantStdout(t, "FAIL        builds-share-a-cluster", "spec.expect.grant.new: it is false for Cluster team-a/workload-1", "4 hold, 1 fail")
 }
+
+// PT19: checkTenantCases tests a case as a user who may read all that decides, and as one whom the hub answers.
+func checkTenantCases(t *testing.T, viewer, tenant string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cases.yaml")
+	test := func(kubeconfig, cases string) *suite.Program {
+		suite.Must(t, os.WriteFile(path, []byte(cases), 0o600))
+		return suite.Run(t, "test", "--kubeconfig", kubeconfig, "-f", path, "--verbose")
+	}
+	holds := strings.Split(standbyCases, "---")[0]
+	own, byHub := test(viewer, holds), test(tenant, holds)
+	own.WantExit(t, 0)
+	byHub.WantExit(t, 0)
+	if own.Stdout.String() != byHub.Stdout.String() {
+		t.Errorf("the hub tests\n%s\nwant\n%s", byHub.Stdout.String(), own.Stdout.String())
+	}
+	test(tenant, strings.Replace(holds, "[ap1]", "[]", 1)).WantExit(t, 1)
+	for message, cases := range map[string]string{
+		"a change of a cluster concerns all namespaces":         standbyCases,
+		"the explanation of the hub does not have the clusters": strings.Replace(holds, "[ap1]", "[ap1, edge-ams]", 1),
+	} {
+		p := test(tenant, cases)
+		p.WantExit(t, 2)
+		p.WantStdout(t, message)
+	}
+	p := test(tenant, strings.ReplaceAll(holds, "team-a/", "team-b/"))
+	p.WantExit(t, 2)
+	p.WantStderr(t, "the hub does not explain it instead", "may not get placements.cluster.open-cluster-management.io standby in namespace team-b")
+}

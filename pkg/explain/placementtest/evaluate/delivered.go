@@ -76,21 +76,45 @@ type deliveryOutcome struct {
 	// selected are the clusters that get the object or keep it at the settled end, sorted. held are those of them that the removal budget keeps,
 	// and before those of the world as it is.
 	selected, held, before []string
+	// is and isNot are the texts of a cluster that is among selected, and of one that is not.
+	is, isNot string
 }
 
 func newDelivery(evaluation *federated.Evaluation, snapshot *inventory.Snapshot) *deliveryOutcome {
 	report := federated.NewReport(*evaluation, true)
-	o := &deliveryOutcome{clusters: map[string]*federated.Cluster{}, snapshot: snapshot}
+	o := deliveryOf(&report)
+	o.snapshot = snapshot
+	return o
+}
+
+// deliveryOf returns the outcome that a report has, without labels of clusters.
+func deliveryOf(report *federated.Report) *deliveryOutcome {
+	o := &deliveryOutcome{clusters: map[string]*federated.Cluster{}, is: "gets it", isNot: "does not get it"}
+	leaving := map[string]bool{}
 	for i := range report.Clusters {
 		cluster := &report.Clusters[i]
 		o.clusters[cluster.Name] = cluster
-		if cluster.Hold != nil && cluster.Hold.Until == nil { // Another hold ends by itself.
+		switch {
+		case cluster.Hold == nil:
+		case cluster.Hold.Until == nil:
 			o.held = append(o.held, cluster.Name)
+		default: // The hold ends by itself.
+			leaving[cluster.Name] = true
 		}
 	}
-	o.selected = slices.Sorted(slices.Values(slices.Concat(evaluation.Selected, o.held)))
+	o.selected = slices.DeleteFunc(slices.Concat(report.Selected, o.held), func(name string) bool { return leaving[name] })
+	slices.Sort(o.selected)
+	o.selected = slices.Compact(o.selected)
 	slices.Sort(o.held)
 	return o
+}
+
+// names returns the names of all clusters, sorted: those of the Snapshot, or of the report without one.
+func (o *deliveryOutcome) names() []string {
+	if o.snapshot != nil {
+		return clusterNames(o.snapshot)
+	}
+	return slices.Sorted(maps.Keys(o.clusters))
 }
 
 // reason says why a cluster gets the object or not.
@@ -109,12 +133,12 @@ func (o *deliveryOutcome) reason(name string) string {
 func (o *deliveryOutcome) check(expect *cases.Expect) *finding {
 	const path = "spec.expect"
 	labels := labelsIn(o.snapshot)
-	chosen := &group{is: "gets it", isNot: "does not get it", names: o.selected, labels: labels, reason: o.reason}
+	chosen := &group{is: o.is, isNot: o.isNot, names: o.selected, labels: labels, reason: o.reason}
 	if f := chosen.check(path+".selected", expect.Selected); f != nil {
 		return f
 	}
 	if expect.NotSelected != nil {
-		rest := &group{is: "does not get it", isNot: "gets it", names: missing(clusterNames(o.snapshot), o.selected), labels: labels, reason: o.reason}
+		rest := &group{is: o.isNot, isNot: o.is, names: missing(o.names(), o.selected), labels: labels, reason: o.reason}
 		if f := rest.check(path+".notSelected", expect.NotSelected); f != nil {
 			return f
 		}

@@ -117,20 +117,24 @@ func checkCases(t *testing.T, tests []caseTest) {
 		if test.state == nil {
 			test.state = world()
 		}
-		got := run(t, test.state, test.spec).Cases[0]
-		message := got.Error
-		if f := got.Failure; f != nil {
-			message = f.Field + ": " + f.Message + "\n" + strings.Join(f.Counterfactuals, "\n")
-			if f.When != "" {
-				message = "when " + f.When + ": " + message
-			}
+		test.check(t, run(t, test.state, test.spec).Cases[0])
+	}
+}
+
+func (test *caseTest) check(t *testing.T, got evaluate.Result) {
+	t.Helper()
+	message := got.Error
+	if f := got.Failure; f != nil {
+		message = f.Field + ": " + f.Message + "\n" + strings.Join(f.Counterfactuals, "\n")
+		if f.When != "" {
+			message = "when " + f.When + ": " + message
 		}
-		if got.Status != test.want || !strings.Contains(message, test.message) {
-			t.Errorf("%s: %s: got %s, %s; want %s, %s", test.rule, test.spec, got.Status, message, test.want, test.message)
-		}
-		if got.Status != evaluate.Errored && got.Objects == 0 {
-			t.Errorf("%s: %s: no object was evaluated", test.rule, test.spec)
-		}
+	}
+	if got.Status != test.want || !strings.Contains(message, test.message) {
+		t.Errorf("%s: %s: got %s, %s; want %s, %s", test.rule, test.spec, got.Status, message, test.want, test.message)
+	}
+	if got.Status != evaluate.Errored && got.Objects == 0 {
+		t.Errorf("%s: %s: no object was evaluated", test.rule, test.spec)
 	}
 }
 
