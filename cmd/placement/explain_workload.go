@@ -94,7 +94,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 	for i := range workloads {
 		workloads[i].Namespace = source.Namespace
 	}
-	objects, unread := source.Workloads(ctx, source.Namespace, workloads)
+	objects, unread := source.Workloads(ctx, workloads, source.Namespace)
 	if objects == nil {
 		return unread
 	}

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
@@ -36,6 +36,9 @@ A case says which objects it is about, what happens (spec.when: clusters are los
 
 Failures are evaluated to their settled end: the taint unreachable is older than any toleration, and holds that end by themselves have ended. The
 removal budget is that of the flags or of the status of the Placements, and else 50 %, as the manifests install it.
+
+A user who may not read all that decides is answered by the hub, as by placement explain: one Placement, delivered object or ClusterRequest for each
+case, as it is now. A case that needs more is an error.
 
 The exit code is 0 if all cases hold, 1 if one does not, and 2 for an error: a mistake in a file, a name that no object has, or a case that
 evaluates nothing.`
@@ -94,7 +97,7 @@ func newTestCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.AddFiles(cmd)
 	o.AddSettings(flags)
-	flags.StringVar(&o.HubNamespace, "hub-namespace", hubflags.DefaultNamespace, "Namespace in which the hub runs.")
+	o.AddAsk(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with cases, and maybe the objects of the hub, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil, "File or directory with the objects of the hub, or - for standard input. May be repeated.")
@@ -127,9 +130,10 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 	if err != nil {
 		return false, exit.Mistake(err)
 	}
-	read, state, err := o.read(ctx, stdin)
-	if err != nil {
-		return false, err
+	read, state, refused := o.read(ctx, stdin)
+	asks := o.record == "" && len(o.hub) == 0 && apierrors.IsForbidden(refused)
+	if refused != nil && !asks {
+		return false, refused
 	}
 	now = o.TimeOf(now, o.now)
 	if o.record != "" {
@@ -140,20 +144,32 @@ func (o *testOptions) test(ctx context.Context, stdin io.Reader, stdout, stderr 
 		return false, exit.InFiles(fmt.Errorf("--run: no case has a name that matches %q, so that nothing would be evaluated; correct the expression",
 			o.run))
 	}
+	if asks {
+		results, err := o.ask(ctx, read, now, refused)
+		if err != nil {
+			return false, err
+		}
+		return o.print(ctx, stdout, &results)
+	}
 	settings := o.HubSettings()
 	settings.Configure(state)
 	state.Done = ctx.Done()
 	progress := newTestProgress(stderr)
 	results := evaluate.Run(evaluate.World{State: state, Now: now, Files: o.changeFiles, Progress: progress.show, Coverage: o.coverage}, read)
 	progress.end()
-	if err := report.Print(stdout, report.Format(o.output), &results, report.Options{Verbose: o.verbose}); err != nil {
+	return o.print(ctx, stdout, &results)
+}
+
+// print prints results, and reports whether all cases hold.
+func (o *testOptions) print(ctx context.Context, stdout io.Writer, results *evaluate.Results) (holds bool, err error) {
+	if err := report.Print(stdout, report.Format(o.output), results, report.Options{Verbose: o.verbose}); err != nil {
 		return false, err
 	}
 	if err := ctx.Err(); err != nil {
 		return false, fmt.Errorf("the cases were not evaluated to their end, because the command was interrupted: %w", err)
 	}
 	if results.Summary.Errors > 0 {
-		return false, errors.New(report.Summary(&results))
+		return false, errors.New(report.Summary(results))
 	}
 	return results.Summary.Failed == 0, nil
 }
@@ -240,23 +256,12 @@ func (o *testOptions) read(ctx context.Context, stdin io.Reader) ([]*cases.Case,
 
 // readLive reads the objects of the live hub that the cases are about.
 func (o *testOptions) readLive(ctx context.Context, read []*cases.Case) (*explain.State, error) {
-	hub, _, _, err := o.ConnectHub()
+	hub, err := o.OpenHub(ctx, &o.Ask, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
-	if o.HubControllers, err = o.Controllers(ctx, hub); err != nil {
-		return nil, err
-	}
-	state, err := hubstate.AllFromCluster(ctx, hub, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range read {
-		if c.Spec.Objects.Federated != "" {
-			err = hubstate.AddFederated(ctx, hub, state, "", o.Delivered)
-			break
-		}
-	}
+	o.HubControllers = hub.Controllers
+	state, err := hub.All(ctx, namespaceOf(read))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +36,15 @@ func TestTestCommand(t *testing.T) {
 	expect.File(t, filepath.Join(dir, "old.yaml"),
 		"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
 			"metadata: {name: default, namespace: team-a}\nspec: {clusterSet: default}\n")
+	for _, path := range []string{"old", "new"} {
+		if err := os.Mkdir(filepath.Join(dir, path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const placementOf = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"
+	expect.File(t, filepath.Join(dir, "old", "all.yaml"), placementOf+"metadata: {name: all, namespace: team-a}\nspec: {}\n")
+	expect.File(t, filepath.Join(dir, "new", "new.yaml"), placementOf+"metadata: {name: new, namespace: team-a}\nspec: {numberOfClusters: 1}\n")
+	expect.File(t, filepath.Join(dir, "gone.yaml"), placementOf+"metadata: {name: gone, namespace: team-a}\nspec: {}\n")
 	const all, added = "objects: {placement: team-a/all}, ", "objects: {placement: team-a/new}, "
 	for _, test := range []struct {
 		reason, content string
@@ -67,6 +77,21 @@ func TestTestCommand(t *testing.T) {
 			"a binding is deleted", testCase("one",
 				all+"when: {changed: [{delete: old.yaml}]}, expect: {because: [{cluster: c1, stage: OutOfScope}]}"), nil, 0, "1 hold", "",
 		},
+		{
+			"PT17: a directory of new manifests replaces the old one",
+			testCase("one", added+"when: {changed: [{apply: new, old: old}]}, expect: {selected: {exactly: [c1]}}"), nil, 0, "1 hold", "",
+		},
+		{
+			"PT17: what the new manifests lack is deleted", testCase("one", all+"when: {changed: [{apply: new, old: old}]}, expect: {satisfied: true}"), nil,
+			2, "there is no Placement team-a/all", "",
+		},
+		{
+			"PT17: the old manifests are not those of the hub",
+			testCase("one", added+"when: {changed: [{apply: new, old: gone.yaml}]}, expect: {satisfied: true}"), nil, 2,
+			"spec.when.changed[0]: old: there is no Placement team-a/gone that could be deleted", "",
+		},
+		{"PT17: old manifests without new ones", testCase("one", added+"when: {changed: [{delete: new, old: old}]}, expect: {satisfied: true}"), nil, 2, "",
+			"spec.when.changed[0].old: has the manifests before those of apply"},
 		{"what is deleted does not exist", testCase("one", all+"when: {changed: [{delete: new.yaml}]}, expect: {satisfied: true}"), nil, 2,
 			"there is no Placement team-a/new", ""},
 		{"a file does not exist", testCase("one", all+"when: {changed: [{apply: none.yaml}]}, expect: {satisfied: true}"), nil, 2,

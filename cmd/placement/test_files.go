@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +19,6 @@ import (
 
 	"golang.org/x/term"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
@@ -27,32 +28,96 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
-// readLiveSystems reads what cases about ClusterRequests need. Workloads are read from files alone.
-func (o *testOptions) readLiveSystems(ctx context.Context, hub client.Client, state *explain.State, read []*cases.Case) error {
+// namespaceOf returns the one namespace that all cases are about, so that its users need no rights in others; empty for several.
+func namespaceOf(read []*cases.Case) string {
+	namespaces := map[string]bool{}
 	for _, c := range read {
-		if c.Spec.Objects.Workload != "" {
-			return fmt.Errorf("%s: spec.objects.workload: workloads are read from files alone; name these with --hub", c.Place())
+		objects := &c.Spec.Objects
+		namespace, _, _ := strings.Cut(objects.Placement+objects.ClusterRequest, "/")
+		if parts := strings.Split(objects.Federated+objects.Workload, "/"); len(parts) > 1 {
+			namespace = parts[1]
+		}
+		if objects.Placements != nil {
+			namespace = objects.Placements.Namespace
+		}
+		namespaces[namespace] = true
+	}
+	if names := slices.Collect(maps.Keys(namespaces)); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// readLiveSystems reads what cases about delivered objects, workloads and ClusterRequests need.
+func (o *testOptions) readLiveSystems(ctx context.Context, hub hubstate.Source, state *explain.State, read []*cases.Case) error {
+	var (
+		delivered, requested bool
+		workloads            []hubstate.Workload
+		names, namespaces    []string
+	)
+	for _, c := range read {
+		objects := &c.Spec.Objects
+		delivered, requested = delivered || objects.Federated != "", requested || objects.ClusterRequest != ""
+		if objects.Workload == "" || slices.Contains(names, objects.Workload) {
+			continue
+		}
+		workload, err := workloadOf(objects.Workload)
+		if err != nil {
+			return exit.InFiles(fmt.Errorf("%s: spec.objects.workload: %w", c.Place(), err))
+		}
+		names, workloads, namespaces = append(names, objects.Workload), append(workloads, workload), append(namespaces, workload.Namespace)
+	}
+	if delivered {
+		if err := hub.AddDelivery(ctx, state, namespaceOf(read)); err != nil {
+			return err
+		}
+		if state.Federated.Forbidden {
+			return fmt.Errorf("spec.objects.federated: it is not known where objects are delivered: %s; ask an administrator of the hub for these rights",
+				strings.Join(state.Federated.Missing, "; "))
 		}
 	}
-	if !slices.ContainsFunc(read, func(c *cases.Case) bool { return c.Spec.Objects.ClusterRequest != "" }) {
-		return nil
+	if len(workloads) > 0 {
+		slices.Sort(namespaces)
+		objects, err := hub.Workloads(ctx, workloads, slices.Compact(namespaces)...)
+		if err != nil {
+			return err
+		}
+		state.Pods = *objects
 	}
-	objects, err := (&hubstate.API{Client: hub}).Requests(ctx)
-	if err != nil {
-		return err
+	if requested {
+		objects, err := hub.Requests(ctx)
+		if err != nil {
+			return err
+		}
+		state.ClusterRequests = *objects
 	}
-	state.ClusterRequests = *objects
 	return nil
 }
 
-// changeFiles carries out a change that names a file or directory, relative to the file of the case.
-func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
-	path, flag := change.Apply, "apply"
-	if path == "" {
-		path, flag = change.Delete, "delete"
+// workloadOf returns the workload of a name such as "Deployment.apps/team-a/web".
+func workloadOf(text string) (hubstate.Workload, error) {
+	parts := strings.Split(text, "/")
+	kind, known := pods.FindKind(parts[0])
+	if !known {
+		return hubstate.Workload{}, fmt.Errorf("%q is no kind of workloads; use one of %s", parts[0], strings.Join(workloadTypes(), ", "))
 	}
+	return hubstate.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, nil
+}
+
+// changed are the objects of a file or directory that a change names: those that placement simulate --add takes, or those that placement diff compares.
+type changed struct {
+	// fleet is nil for objects that are compared.
+	fleet   *explain.State
+	given   *explain.State
+	changes *statefile.ChangeReader
+}
+
+// readChanged reads a file or directory, relative to the file of a case.
+func (o *testOptions) readChanged(c *cases.Case, field, path string) (*changed, error) {
 	if !filepath.IsAbs(path) && c.File != "stdin" {
 		path = filepath.Join(filepath.Dir(c.File), path)
 	}
@@ -64,40 +129,83 @@ func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *c
 	if err != nil {
 		return nil, err
 	}
-	changes, err := hubflags.Definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.Delivered)
-	if err != nil {
+	read := &changed{}
+	if read.changes, err = hubflags.Definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.Delivered); err != nil {
 		return nil, err
 	}
 	take := func(name string, content []byte) {
 		fleet.Read(name, content)
-		changes.Read(name, content)
+		read.changes.Read(name, content)
 	}
-	if err := hubflags.ReadPaths(flag, []string{path}, strings.NewReader(""), take); err != nil {
+	if err := hubflags.ReadPaths(field, []string{path}, strings.NewReader(""), take); err != nil {
 		return nil, err
 	}
-	if added, err := fleet.Additions(); err == nil {
-		if change.Delete != "" {
-			return state.Without(added.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+	if read.fleet, err = fleet.Additions(); err == nil {
+		read.given = read.fleet
+		return read, nil
+	}
+	read.fleet = nil
+	read.given, err = read.changes.State()
+	return read, err
+}
+
+// each yields the objects.
+func (c *changed) each() iter.Seq2[*explain.Kind, api.Object] {
+	return c.given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests)
+}
+
+// without yields the objects that others are not.
+func (c *changed) without(others *changed) iter.Seq2[*explain.Kind, api.Object] {
+	stay := map[string]bool{}
+	for kind, object := range others.each() {
+		stay[kind.Name(object)] = true
+	}
+	return func(yield func(*explain.Kind, api.Object) bool) {
+		for kind, object := range c.each() {
+			if !stay[kind.Name(object)] && !yield(kind, object) {
+				return
+			}
 		}
-		return replaceFleet(state, added, now)
 	}
-	given, err := changes.State()
-	if err != nil {
-		return nil, err
-	}
+}
+
+// changeFiles carries out a change that names files or directories.
+func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
 	if change.Delete != "" {
-		return state.Without(given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
+		gone, err := o.readChanged(c, "delete", change.Delete)
+		if err != nil {
+			return nil, err
+		}
+		return state.Without(gone.each())
 	}
-	after, applied, err := changes.Apply(state, nil)
+	next, err := o.readChanged(c, "apply", change.Apply)
 	if err != nil {
 		return nil, err
 	}
+	if change.Old != "" {
+		old, err := o.readChanged(c, "old", change.Old)
+		if err != nil {
+			return nil, err
+		}
+		if state, err = state.Without(old.without(next)); err != nil {
+			return nil, fmt.Errorf("old: %w", err)
+		}
+	}
+	if next.fleet != nil {
+		return replaceFleet(state, next.fleet, now)
+	}
+	after, applied, err := next.changes.Apply(state, nil)
+	return after, errors.Join(err, refusedOf(applied))
+}
+
+// refusedOf returns an error about the first object that admission would refuse.
+func refusedOf(applied []explain.Applied) error {
 	for _, one := range applied {
 		if len(one.Result.Refused) > 0 {
-			return nil, fmt.Errorf("%s would be refused: %s", one.Result.Object, strings.Join(one.Result.Refused, "; "))
+			return fmt.Errorf("%s would be refused: %s", one.Result.Object, strings.Join(one.Result.Refused, "; "))
 		}
 	}
-	return after, nil
+	return nil
 }
 
 // replaceFleet returns a State with clusters and other objects, which replace those of the same names.
@@ -115,15 +223,7 @@ func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, e
 		return nil, err
 	}
 	after, applied, err := state.With(replaced.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests))
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range applied {
-		if len(one.Result.Refused) > 0 {
-			return nil, errors.New(one.Result.Object + " would be refused: " + strings.Join(one.Result.Refused, "; "))
-		}
-	}
-	return after, nil
+	return after, errors.Join(err, refusedOf(applied))
 }
 
 // writeRecord writes the cases of the present decisions into the file of --record.

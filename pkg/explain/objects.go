@@ -85,8 +85,13 @@ func (r Reports) WithObjects(state *State, wanted func(inventory.Key) bool, all 
 // federatedHub returns the State around the federated objects, with the clusters of the PlacementDecisions of each Placement.
 func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 	compiler := selector.NewCompiler()
+	return s.federatedHubIn(compiler, s.inventory(compiler).Snapshot().WithDone(s.Done), pages)
+}
+
+// federatedHubIn returns what federatedHub does, with a Snapshot of the State.
+func (s *State) federatedHubIn(compiler *selector.Compiler, snapshot *inventory.Snapshot, pages map[inventory.Key][][]string) federated.Hub {
 	return federated.Hub{
-		Compiler: compiler, Snapshot: s.inventory(compiler).Snapshot().WithDone(s.Done),
+		Compiler: compiler, Snapshot: snapshot,
 		Decisions: func(name types.NamespacedName) federation.Decisions {
 			key := inventory.NewPlacementKey(inventory.V1beta1, name.Namespace, name.Name)
 			placement := s.placement(key)

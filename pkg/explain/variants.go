@@ -23,6 +23,8 @@ type Variants struct {
 	snapshot  *inventory.Snapshot
 	keys      []inventory.Key
 	settled   map[inventory.Key]*settledPlacement
+	// delivery is nil until objects are evaluated.
+	delivery *delivery
 }
 
 // settledPlacement is a Placement with the evaluation at its settled end.

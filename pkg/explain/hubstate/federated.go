@@ -72,6 +72,9 @@ func AddFederated(
 	}
 	r.readForeign(given)
 	r.readGuard()
+	for _, err := range r.unread {
+		r.objects.Forbidden = r.objects.Forbidden || apierrors.IsForbidden(err)
+	}
 	return r.err()
 }
 

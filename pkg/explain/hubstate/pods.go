@@ -57,9 +57,9 @@ func PodInputsFromCluster(ctx context.Context, hub client.Client, namespace stri
 	return newPodsReader(ctx, hub).readInputs(namespace)
 }
 
-// SomePodsFromCluster reads all that decides about the Pods of a namespace, and those of the workloads that exist. Errors are those of
+// SomePodsFromCluster reads all that decides about the Pods of namespaces, and those of the workloads that exist. Errors are those of
 // PodsFromCluster.
-func SomePodsFromCluster(ctx context.Context, hub client.Client, namespace string, workloads []Workload) (*pods.Objects, error) {
+func SomePodsFromCluster(ctx context.Context, hub client.Client, workloads []Workload, namespaces ...string) (*pods.Objects, error) {
 	r := newPodsReader(ctx, hub)
 	for _, workload := range workloads {
 		object, err := r.find(workload.Kind.GroupVersionKind, workload.Namespace, workload.Name)
@@ -70,7 +70,7 @@ func SomePodsFromCluster(ctx context.Context, hub client.Client, namespace strin
 			r.objects.Workloads = append(r.objects.Workloads, object)
 		}
 	}
-	return r.readInputs(namespace)
+	return r.readInputs(namespaces...)
 }
 
 // AllPodsFromCluster reads all workloads of a namespace, or of all when it is empty, and all that decides about their Pods. Errors are those

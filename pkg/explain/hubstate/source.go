@@ -31,8 +31,8 @@ type Source interface {
 	Delivery(ctx context.Context, namespace string) (*explain.State, error)
 	// AddDelivery adds this to what All has returned.
 	AddDelivery(ctx context.Context, state *explain.State, namespace string) error
-	// Workloads returns what decides about the Pods of the namespace, and those of the workloads that exist. Files have all workloads.
-	Workloads(ctx context.Context, namespace string, workloads []Workload) (*pods.Objects, error)
+	// Workloads returns what decides about the Pods of the namespaces, and those of the workloads that exist. Files have all workloads.
+	Workloads(ctx context.Context, workloads []Workload, namespaces ...string) (*pods.Objects, error)
 	// Requests returns what decides about ClusterRequests, and the ManagedClusters.
 	Requests(ctx context.Context) (*requests.Objects, error)
 }
@@ -81,8 +81,8 @@ func (a *API) AddDelivery(ctx context.Context, state *explain.State, namespace s
 }
 
 // Workloads implements Source.
-func (a *API) Workloads(ctx context.Context, namespace string, workloads []Workload) (*pods.Objects, error) {
-	return SomePodsFromCluster(ctx, a, namespace, workloads)
+func (a *API) Workloads(ctx context.Context, workloads []Workload, namespaces ...string) (*pods.Objects, error) {
+	return SomePodsFromCluster(ctx, a, workloads, namespaces...)
 }
 
 // Requests implements Source.
@@ -144,7 +144,7 @@ func (f *Files) Delivery(context.Context, string) (*explain.State, error) { retu
 func (f *Files) AddDelivery(context.Context, *explain.State, string) error { return nil }
 
 // Workloads implements Source.
-func (f *Files) Workloads(context.Context, string, []Workload) (*pods.Objects, error) {
+func (f *Files) Workloads(context.Context, []Workload, ...string) (*pods.Objects, error) {
 	objects := f.State.Pods
 	return &objects, nil
 }

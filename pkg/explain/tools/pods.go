@@ -103,7 +103,7 @@ func (Pods) Read(ctx context.Context, o *DiffOptions, hub client.Client, given, 
 	var objects *pods.Objects
 	switch {
 	case o.Workloads != nil && len(namespaces) == 1:
-		objects, unread = hubstate.SomePodsFromCluster(ctx, hub, namespaces[0], o.Workloads)
+		objects, unread = hubstate.SomePodsFromCluster(ctx, hub, o.Workloads, namespaces[0])
 	case len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) > 0 || len(namespaces) != 1:
 		objects, unread = hubstate.AllPodsFromCluster(ctx, hub, "")
 	default:

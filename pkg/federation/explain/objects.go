@@ -45,6 +45,8 @@ type Objects struct {
 	// WorksUnread reports that the works could not be read, and KindsUnread are the kinds of which no object could be read.
 	WorksUnread bool
 	KindsUnread []string
+	// Forbidden reports that the user may not read one of the kinds.
+	Forbidden bool
 	// Missing has a sentence for each kind that could not be read, with what that means for the reports.
 	Missing []string
 }

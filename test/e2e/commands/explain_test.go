@@ -102,6 +102,8 @@ func TestExplainOnAHub(t *testing.T) {
 
 	t.Run("snapshots are read as the hub is", func(t *testing.T) { checkSnapshot(t, h) })
 
+	t.Run("the hook of Argo CD tests cases", func(t *testing.T) { checkPreSync(t, h) })
+
 	t.Run("what changes is shown, over broken watches too, until Ctrl-C", func(t *testing.T) { checkExplainWatch(t, h, follower) })
 }
 

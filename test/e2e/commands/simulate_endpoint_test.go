@@ -58,6 +58,7 @@ func checkSimulation(t *testing.T, h *suite.Hub, editor string) {
 	p = simulate(reader, "--without-binding", "team-a/prod")
 	p.WantExit(t, 1)
 	p.WantStderr(t, "may not delete managedclustersetbindings.cluster.open-cluster-management.io prod in namespace team-a")
+	checkTenantCases(t, viewer, reader)
 	p = suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby", "--watch")
 	p.WantExit(t, 1)
 	p.WantStdout(t, "team-a/standby: no explanation")

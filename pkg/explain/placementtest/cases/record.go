@@ -131,12 +131,18 @@ func writeCase(file *bytes.Buffer, p *Decided) error {
 	if p.APIGroup != "" {
 		name, objects["apiGroup"] = name+" of "+p.APIGroup, p.APIGroup
 	}
-	text, err := encode(map[string]any{
-		"apiVersion": APIVersion, "kind": Kind, "metadata": map[string]string{"name": name},
-		"spec": map[string]any{
-			"objects": objects, "expect": map[string]any{"selected": map[string]any{"exactly": append([]string{}, p.Clusters...)}},
-		},
-	})
+	var c struct {
+		APIVersion string            `yaml:"apiVersion"`
+		Kind       string            `yaml:"kind"`
+		Metadata   map[string]string `yaml:"metadata"`
+		Spec       struct {
+			Objects map[string]string         `yaml:"objects"`
+			Expect  map[string]map[string]any `yaml:"expect"`
+		} `yaml:"spec"`
+	}
+	c.APIVersion, c.Kind, c.Metadata = APIVersion, Kind, map[string]string{"name": name}
+	c.Spec.Objects, c.Spec.Expect = objects, map[string]map[string]any{"selected": {"exactly": append([]string{}, p.Clusters...)}}
+	text, err := encode(&c)
 	file.Write(text)
 	return err
 }

@@ -112,6 +112,10 @@ func (c *Case) checkWhen(reject rejection) {
 	if !checkOne(reject, path, *when) {
 		return
 	}
+	if objects := &c.Spec.Objects; when.Changed == nil && objects.Workload+objects.ClusterRequest != "" {
+		reject(path+"."+given(*when)[0], "no ManagedCluster decides about spec.objects.%s, so that nothing would be evaluated; leave it out, or "+
+			"write changed", given(*objects)[0])
+	}
 	if when.Changed != nil && len(when.Changed) == 0 {
 		reject(path+".changed", "changes nothing; add a change, or leave it out")
 	}
@@ -121,7 +125,7 @@ func (c *Case) checkWhen(reject rejection) {
 		at := path + ".changed[" + strconv.Itoa(i) + "]"
 		parsed, err := parseChange(reject, at, &when.Changed[i])
 		if err != nil {
-			reject(child(at, given(when.Changed[i])[0]), "%v", err)
+			reject(child(at, given(when.Changed[i], "old")[0]), "%v", err)
 		}
 		c.changes = append(c.changes, parsed)
 	}
@@ -141,8 +145,11 @@ func checkFailure(reject rejection, path string, f *Failure) {
 
 // parseChange returns a change; nil for files.
 func parseChange(reject rejection, path string, change *Change) (whatif.Change, error) {
-	if !checkOne(reject, path, *change) {
+	if !checkOne(reject, path, *change, "old") {
 		return nil, nil //nolint:nilnil // It was rejected.
+	}
+	if change.Old != "" && change.Apply == "" {
+		reject(path+".old", "has the manifests before those of apply, which has no value; leave it out, or write delete")
 	}
 	switch {
 	case change.Label != "":
@@ -183,7 +190,7 @@ var expectations = map[string][]string{
 	"placement": {
 		"selected", "notSelected", "because", "counts", "groups", "order", "satisfied", "moves", "heldByBudget",
 	},
-	"federated":      {"selected", "notSelected", "because", "counts", "replicas"},
+	"federated":      {"selected", "notSelected", "because", "counts", "moves", "heldByBudget", "replicas"},
 	"workload":       {"nodes", "class", "policies"},
 	"clusterRequest": {"grant"},
 }

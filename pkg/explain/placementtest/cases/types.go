@@ -79,6 +79,7 @@ type Change struct {
 	Remove         string `doc:"A cluster that is deleted."                                                                      json:"remove,omitempty"`
 	WithoutBinding string `doc:"A set that is not bound any more, as NAMESPACE/SET, or SET for all namespaces."                  json:"withoutBinding,omitempty"`
 	Apply          string `doc:"A file or directory, relative to the file of the case, with objects that are created or replaced." json:"apply,omitempty"`
+	Old            string `doc:"With apply: a file or directory with the manifests before the change; its objects that apply lacks are deleted."      json:"old,omitempty"`
 	Delete         string `doc:"A file or directory, relative to the file of the case, with objects that are deleted."            json:"delete,omitempty"`
 }
 
@@ -95,7 +96,7 @@ type Expect struct {
 	HeldByBudget *bool            `doc:"Whether the removal budget keeps clusters in the decisions that should leave them."                     json:"heldByBudget,omitempty"`
 	Replicas     map[string]Bound `doc:"The replicas of a delivered object, by cluster."                                                        json:"replicas,omitempty"`
 	Nodes        *Clusters        `doc:"The nodes on which the Pods of a workload may run."                                                     json:"nodes,omitempty"`
-	Class        *string          `doc:"The AffinityClass of a workload, as namespace/name; empty for none."                                     json:"class,omitempty"`
+	Class        *string          `doc:"The AffinityClass of a workload; empty for none."                                                        json:"class,omitempty"`
 	Policies     *[]string        `doc:"The pod scheduling policies that apply to a workload, in any order."                                     json:"policies,omitempty"`
 	Grant        *Grant           `doc:"What a ClusterRequest gets."                                                                             json:"grant,omitempty"`
 }

@@ -7,5 +7,8 @@
 // are evaluated whose result depends on it. There is no second copy of any scheduling rule here, and a clause that does not hold is explained by
 // scheduling.Result and counterfactual.Search, as placement explain does it.
 //
+// Objects that are delivered are evaluated in the same index. RunExplained evaluates what the explanations of a hub have, for users who may not read
+// the World.
+//
 // The package never talks to an API server, never opens a file and never reads a clock.
 package evaluate

@@ -30,7 +30,7 @@ func (r *run) evaluatePresent(group []*test) {
 				if !evaluated {
 					return // It was interrupted.
 				}
-				o = newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()})
+				o = r.newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()})
 				outcomes[key] = o
 			}
 			r.check(t, key, "", r.State, o)
@@ -69,7 +69,7 @@ func (r *run) evaluateChanged(group []*test) {
 		}
 	}
 	r.variants.InChanged(after, wanted, func(variant explain.Variant) {
-		outcomes[variant.After.Placement.Key()], clusters = newOutcome(variant), variant.Snapshot.Clusters()
+		outcomes[variant.After.Placement.Key()], clusters = r.newOutcome(variant), variant.Snapshot.Clusters()
 	})
 	if r.cancelled() {
 		return
@@ -101,13 +101,25 @@ func (r *run) change(c *cases.Case) (*explain.State, string, error) {
 			err = errors.New("there are no files here; write the changes into the case")
 		default:
 			state, err = r.Files(state, c, written, r.Now)
-			texts = append(texts, strings.TrimSpace("apply "+written.Apply+written.Delete))
+			texts = append(texts, textOfFiles(written))
 		}
 		if err != nil {
 			return nil, "", fmt.Errorf("%s: %w", field, err)
 		}
 	}
 	return state, strings.Join(texts, ", "), nil
+}
+
+// textOfFiles returns "apply new/ instead of old/".
+func textOfFiles(change *cases.Change) string {
+	switch {
+	case change.Delete != "":
+		return "delete " + change.Delete
+	case change.Old != "":
+		return "apply " + change.Apply + " instead of " + change.Old
+	default:
+		return "apply " + change.Apply
+	}
 }
 
 // evaluateFailures evaluates cases in each combination of clusters that fail.
@@ -193,7 +205,7 @@ func (r *run) evaluateFailure(group []*test, after *explain.State, when string) 
 		for _, t := range group {
 			if t.wanted[key] {
 				if o == nil {
-					o = newOutcome(variant)
+					o = r.newOutcome(variant)
 				}
 				r.check(t, key, when, after, o)
 			}
@@ -215,7 +227,7 @@ func (r *run) checkResting(t *test, evaluated map[inventory.Key]bool, when strin
 		}
 		t.resting[key] = true
 		if evaluation, known := r.variants.Base(key); known {
-			r.check(t, key, when, after, newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()}))
+			r.check(t, key, when, after, r.newOutcome(explain.Variant{Before: &evaluation, After: evaluation, Snapshot: r.variants.Snapshot()}))
 		}
 	}
 }

@@ -19,14 +19,13 @@ import (
 // vocabulary is what cases may name: a name that no object has would make a case hold by mistake.
 type vocabulary struct {
 	clusters, nodes map[string]bool
-	labels, claims  map[string]map[string]bool
-	// nodeLabels are the keys of the labels of nodes.
-	nodeLabels map[string]bool
+	// Labels and claims have their values by key.
+	labels, claims, nodeLabels map[string]map[string]bool
 }
 
 func newVocabulary(clusters []*clusterinfo.ClusterInfo, state *explain.State) *vocabulary {
 	v := &vocabulary{
-		clusters: map[string]bool{}, nodes: map[string]bool{}, nodeLabels: map[string]bool{},
+		clusters: map[string]bool{}, nodes: map[string]bool{}, nodeLabels: map[string]map[string]bool{},
 		labels: map[string]map[string]bool{}, claims: map[string]map[string]bool{},
 	}
 	note := func(to map[string]map[string]bool, of map[string]string) {
@@ -44,9 +43,7 @@ func newVocabulary(clusters []*clusterinfo.ClusterInfo, state *explain.State) *v
 	}
 	for _, node := range state.Pods.Nodes {
 		v.nodes[node.Name] = true
-		for key := range node.Labels {
-			v.nodeLabels[key] = true
-		}
+		note(v.nodeLabels, node.Labels)
 	}
 	return v
 }
@@ -100,7 +97,7 @@ func (v *vocabulary) checkClusters(field string, of *cases.Clusters) error {
 	return checkNames(field, "ManagedCluster", of, v.clusters, v.labels)
 }
 
-func checkNames[T any](field, kind string, of *cases.Clusters, known map[string]bool, labels map[string]T) error {
+func checkNames(field, kind string, of *cases.Clusters, known map[string]bool, labels map[string]map[string]bool) error {
 	if of == nil {
 		return nil
 	}
@@ -115,26 +112,34 @@ func checkNames[T any](field, kind string, of *cases.Clusters, known map[string]
 		}
 	}
 	for name, selector := range map[string]*metav1.LabelSelector{"every": of.Every, "none": of.None} {
-		for _, key := range keysOf(selector) {
-			if _, has := labels[key]; !has {
-				return unknown(field+"."+name, kind+" with the label", key, labels)
-			}
+		if err := checkSelector(field+"."+name, kind, selector, labels); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// keysOf returns the keys of the labels that a selector reads, sorted.
-func keysOf(selector *metav1.LabelSelector) []string {
+// checkSelector returns an error about the first key or value of a selector that no label has.
+func checkSelector(field, kind string, selector *metav1.LabelSelector, labels map[string]map[string]bool) error {
 	if selector == nil {
 		return nil
 	}
-	keys := slices.Collect(maps.Keys(selector.MatchLabels))
-	for _, requirement := range selector.MatchExpressions {
-		keys = append(keys, requirement.Key)
+	requirements := slices.Clone(selector.MatchExpressions)
+	for _, key := range slices.Sorted(maps.Keys(selector.MatchLabels)) {
+		requirements = append(requirements, metav1.LabelSelectorRequirement{Key: key, Values: []string{selector.MatchLabels[key]}})
 	}
-	slices.Sort(keys)
-	return keys
+	for _, requirement := range requirements {
+		values, has := labels[requirement.Key]
+		if !has {
+			return unknown(field, kind+" with the label", requirement.Key, labels)
+		}
+		for _, value := range requirement.Values {
+			if !values[value] {
+				return unknown(field, kind+" with the label "+requirement.Key, value, values)
+			}
+		}
+	}
+	return nil
 }
 
 func (v *vocabulary) checkCounts(field string, counts []cases.Count) error {

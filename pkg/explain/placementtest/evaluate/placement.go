@@ -19,12 +19,24 @@ import (
 type outcome struct {
 	explain.Variant
 
-	// selected are the clusters in the decisions, sorted.
-	selected []string
+	// selected are the clusters in the decisions, and before those of the world as it is. Both are sorted.
+	selected, before []string
 }
 
-func newOutcome(variant explain.Variant) *outcome {
-	return &outcome{Variant: variant, selected: decided(&variant.After)}
+// newOutcome returns the outcome of a Placement.
+func (r *run) newOutcome(variant explain.Variant) *outcome {
+	o := &outcome{Variant: variant, selected: decided(&variant.After)}
+	if variant.Before == nil {
+		return o
+	}
+	key := variant.Before.Placement.Key()
+	before, known := r.before[key]
+	if !known {
+		before = decided(variant.Before)
+		r.before[key] = before
+	}
+	o.before = before
+	return o
 }
 
 // decided returns the clusters in the decisions of an evaluation, sorted.
@@ -241,28 +253,45 @@ func (o *outcome) checkStates(path string, expect *cases.Expect) *finding {
 		return found(path+".satisfied", "it is %t: %d clusters are selected, and %d are missing", satisfied, len(o.selected),
 			o.After.Result.Unscheduled)
 	}
-	if held := o.After.Result.Outcome() == scheduling.Held; expect.HeldByBudget != nil && held != *expect.HeldByBudget {
-		if held {
-			return found(path+".heldByBudget", "the removal budget holds clusters: %s", shown(slices.Sorted(maps.Keys(o.After.Holds()))))
-		}
-		return found(path+".heldByBudget", "the removal budget holds no cluster")
+	var held []string
+	if o.After.Result.Outcome() == scheduling.Held {
+		held = slices.Sorted(maps.Keys(o.After.Holds()))
 	}
-	if expect.Moves == nil {
+	if f := checkHeld(path+".heldByBudget", expect.HeldByBudget, held); f != nil {
+		return f
+	}
+	return checkMoves(path+".moves", expect.Moves, o.before, o.selected)
+}
+
+// checkHeld checks whether the removal budget holds clusters.
+func checkHeld(field string, expected *bool, held []string) *finding {
+	switch {
+	case expected == nil || *expected == (len(held) > 0):
+		return nil
+	case len(held) > 0:
+		return found(field, "the removal budget holds clusters: %s", shown(held))
+	default:
+		return found(field, "the removal budget holds no cluster")
+	}
+}
+
+// checkMoves checks how many clusters join or leave; both lists are sorted.
+func checkMoves(field string, expected *cases.Bound, before, after []string) *finding {
+	if expected == nil {
 		return nil
 	}
-	var before []string
-	if o.Before != nil {
-		before = decided(o.Before)
-	}
-	joined, left := missing(o.selected, before), missing(before, o.selected)
-	return checkBound(path+".moves", expect.Moves, max(len(joined), len(left)), fmt.Sprintf("%s joined, %s left", shown(joined), shown(left)))
+	joined, left := missing(after, before), missing(before, after)
+	return checkBound(field, expected, max(len(joined), len(left)), fmt.Sprintf("%s joined, %s left", shown(joined), shown(left)))
 }
 
 // missing returns the names of the first list that the second lacks; both are sorted.
 func missing(names, from []string) []string {
 	var lacks []string
 	for _, name := range names {
-		if _, has := slices.BinarySearch(from, name); !has {
+		for len(from) > 0 && from[0] < name {
+			from = from[1:]
+		}
+		if len(from) == 0 || from[0] != name {
 			lacks = append(lacks, name)
 		}
 	}

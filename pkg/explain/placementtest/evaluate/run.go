@@ -47,10 +47,12 @@ const maxExplained = 100
 type run struct {
 	World
 
-	variants  *explain.Variants
-	known     *vocabulary
-	placed    map[inventory.Key]*api.Placement
-	tests     []*test
+	variants *explain.Variants
+	known    *vocabulary
+	placed   map[inventory.Key]*api.Placement
+	tests    []*test
+	// before are the clusters in the decisions of the world as it is, sorted.
+	before    map[inventory.Key][]string
 	explained int
 }
 
@@ -69,7 +71,7 @@ type test struct {
 
 // Run evaluates cases.
 func Run(world World, given []*cases.Case) Results {
-	r := &run{World: world, placed: map[inventory.Key]*api.Placement{}}
+	r := &run{World: world, placed: map[inventory.Key]*api.Placement{}, before: map[inventory.Key][]string{}}
 	r.State = withBudget(world.State)
 	results := Results{Now: metav1.NewTime(world.Now), Cases: make([]Result, len(given))}
 	wanted := map[inventory.Key]bool{}
@@ -106,15 +108,17 @@ func Run(world World, given []*cases.Case) Results {
 	return results
 }
 
-// withBudget returns a State with the removal budget of a hub if nothing says which one it has.
+// withBudget returns a State with the removal budget of a hub where nothing says which one it has.
 func withBudget(state *explain.State) *explain.State {
-	if state.Limit.Percent != nil || slices.ContainsFunc(state.Placements, func(object api.Object) bool {
+	after, percent := *state, DefaultRemovalPercent
+	if state.Limit.Percent == nil && !slices.ContainsFunc(state.Placements, func(object api.Object) bool {
 		return len(api.Read(object).RemovalSubject().Conditions) > 0
 	}) {
-		return state
+		after.Limit.Percent = &percent
 	}
-	after, percent := *state, DefaultRemovalPercent
-	after.Limit.Percent, after.Federated.Limit.Percent = &percent, &percent
+	if state.Federated.Limit.Percent == nil { // The status of no object has it.
+		after.Federated.Limit.Percent = &percent
+	}
 	return &after
 }
 

@@ -4,7 +4,6 @@ package evaluate
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +13,6 @@ import (
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
-	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
@@ -24,7 +21,7 @@ type systems struct {
 	*run
 
 	state     *explain.State
-	delivered map[string]*federated.Report
+	delivered *delivered
 }
 
 // evaluateSystems evaluates the cases about objects that are no Placements.
@@ -41,13 +38,16 @@ func (r *run) evaluateSystems(group []*test, when string, state *explain.State) 
 		switch {
 		case objects.Federated != "":
 			object = objects.Federated
-			f, err = in.checkDelivered(object, &t.Spec.Expect)
+			f, err = in.checkDelivered(t, object)
 		case objects.Workload != "":
 			object = objects.Workload
 			f, err = in.checkWorkload(object, &t.Spec.Expect)
 		default:
 			object = "ClusterRequest " + objects.ClusterRequest
 			f, err = in.checkRequest(objects.ClusterRequest, &t.Spec.Expect)
+		}
+		if r.cancelled() {
+			return
 		}
 		if err != nil {
 			t.fail(err)
@@ -56,97 +56,6 @@ func (r *run) evaluateSystems(group []*test, when string, state *explain.State) 
 		r.note(t, object, when, f, nil)
 		t.result.Objects = 1
 	}
-}
-
-// checkDelivered checks an object that is delivered to clusters.
-func (s *systems) checkDelivered(object string, expect *cases.Expect) (*finding, error) {
-	if s.delivered == nil {
-		s.delivered = map[string]*federated.Report{}
-		all := func(inventory.Key) bool { return true }
-		reports := explain.Reports{Now: metav1.NewTime(s.Now)}.WithObjects(s.state, all, true)
-		for i := range reports.Objects {
-			s.delivered[reports.Objects[i].Object] = &reports.Objects[i]
-		}
-	}
-	report, known := s.delivered[object]
-	if !known {
-		return nil, unknown("spec.objects.federated", "object that is delivered to clusters,", object, s.delivered)
-	}
-	const path = "spec.expect"
-	byName := map[string]*federated.Cluster{}
-	var selected []string
-	for i := range report.Clusters {
-		cluster := &report.Clusters[i]
-		byName[cluster.Name] = cluster
-		if cluster.Verdict == "Selected" || cluster.Hold != nil {
-			selected = append(selected, cluster.Name)
-		}
-	}
-	slices.Sort(selected)
-	snapshot := s.variants.Snapshot()
-	reason := func(name string) string {
-		if cluster := byName[name]; cluster != nil {
-			return cluster.Reason
-		}
-		return report.Message
-	}
-	chosen := &group{is: "gets it", isNot: "does not get it", names: selected, labels: labelsIn(snapshot), reason: reason}
-	if f := chosen.check(path+".selected", expect.Selected); f != nil {
-		return f, nil
-	}
-	var others []string
-	for _, cluster := range s.state.Clusters {
-		if !chosen.has(cluster.Name) {
-			others = append(others, cluster.Name)
-		}
-	}
-	slices.Sort(others)
-	rest := &group{is: "does not get it", isNot: "gets it", names: others, labels: labelsIn(snapshot), reason: reason}
-	if f := rest.check(path+".notSelected", expect.NotSelected); f != nil {
-		return f, nil
-	}
-	if f := checkDeliveredReasons(path+".because", expect.Because, byName); f != nil {
-		return f, nil
-	}
-	if f := checkCounts(path+".counts", expect.Counts, selected, snapshot); f != nil {
-		return f, nil
-	}
-	return checkReplicas(path+".replicas", expect.Replicas, byName), nil
-}
-
-func checkDeliveredReasons(field string, reasons []cases.Because, byName map[string]*federated.Cluster) *finding {
-	for i, because := range reasons {
-		at := fmt.Sprintf("%s[%d]", field, i)
-		cluster := byName[because.Cluster]
-		switch {
-		case cluster == nil:
-			return found(at+".cluster", "%s: nothing was decided about it", because.Cluster)
-		case because.Stage != "" && cluster.Verdict != because.Stage:
-			return found(at+".stage", "%s has the verdict %s instead of %s: %s", because.Cluster, cluster.Verdict, because.Stage, cluster.Reason)
-		case !strings.Contains(cluster.Reason, because.Clause):
-			return found(at+".clause", "the reason for %s does not contain %q: %s", because.Cluster, because.Clause, cluster.Reason)
-		}
-	}
-	return nil
-}
-
-func checkReplicas(field string, replicas map[string]cases.Bound, byName map[string]*federated.Cluster) *finding {
-	for _, name := range slices.Sorted(maps.Keys(replicas)) {
-		bound, number, why := replicas[name], 0, ""
-		if cluster := byName[name]; cluster != nil {
-			if cluster.Wanted != nil {
-				number = int(*cluster.Wanted)
-			}
-			why = cluster.WhyNoReplicas
-			if why == "" {
-				why = cluster.Reason
-			}
-		}
-		if f := checkBound(field+"."+name, &bound, number, name+" "+why); f != nil {
-			return f
-		}
-	}
-	return nil
 }
 
 // checkWorkload checks the nodes, the class and the policies of a workload.
@@ -170,53 +79,90 @@ func checkPods(report *pods.Report, expect *cases.Expect, state *explain.State) 
 	const path = "spec.expect"
 	if expect.Nodes != nil {
 		if report.Nodes == nil {
-			return nil, fmt.Errorf("%s.nodes: the nodes are not known; add them to the files", path)
+			return nil, fmt.Errorf("%s.nodes: the nodes are not known, so that nothing is evaluated; add them to the files, or leave it out", path)
 		}
-		labels, reasons := map[string]map[string]string{}, map[string]string{}
-		for _, node := range state.Pods.Nodes {
-			labels[node.Name] = node.Labels
-		}
-		fit := slices.Sorted(slices.Values(report.Nodes.Fit))
-		in := &group{
-			is: "fits", isNot: "does not fit", names: fit,
-			labels: func(name string) map[string]string { return labels[name] },
-			reason: func(name string) string {
-				if slices.Contains(fit, name) {
-					return reasons[name]
-				}
-				return report.Nodes.Message
-			},
-		}
-		if f := in.check(path+".nodes", expect.Nodes); f != nil {
+		if f := nodesOf(report, state).check(path+".nodes", expect.Nodes); f != nil {
+			if refused := refusal(report); refused != "" && !strings.HasSuffix(f.message, refused) {
+				f.message += ": " + refused
+			}
 			return f, nil
 		}
 	}
-	class := ""
+	if f, err := checkClass(path+".class", report, expect.Class, state); f != nil || err != nil {
+		return f, err
+	}
+	return checkPolicies(path+".policies", report, expect.Policies)
+}
+
+// checkClass checks the AffinityClass of a workload.
+func checkClass(field string, report *pods.Report, expected *string, state *explain.State) (*finding, error) {
+	class, known := "", map[string]bool{}
 	if report.Class != nil {
 		class = report.Class.Class
 	}
-	if expect.Class != nil && class != *expect.Class {
-		return found(path+".class", "its class is %q instead of %q", class, *expect.Class), nil
+	for _, each := range state.Pods.Classes {
+		known[each.Name] = true
 	}
-	if expect.Policies == nil {
+	switch {
+	case expected == nil || class == *expected:
+		return nil, nil
+	case *expected != "" && !known[*expected]:
+		return nil, unknown(field, "AffinityClass", *expected, known)
+	default:
+		return found(field, "its class is %q instead of %q", class, *expected), nil
+	}
+}
+
+// checkPolicies checks the policies that apply to a workload.
+func checkPolicies(field string, report *pods.Report, expected *[]string) (*finding, error) {
+	if expected == nil {
 		return nil, nil
 	}
-	var policies []string
+	known := map[string]*pods.Policy{}
+	in := &group{is: "applies", isNot: "does not apply", reason: func(name string) string { return known[name].Mismatch }}
 	for i := range report.Policies {
+		known[report.Policies[i].Policy] = &report.Policies[i]
 		if report.Policies[i].Matches {
-			policies = append(policies, report.Policies[i].Policy)
+			in.names = append(in.names, report.Policies[i].Policy)
 		}
 	}
-	slices.Sort(policies)
-	in := &group{is: "applies", isNot: "does not apply", names: policies, reason: func(name string) string {
-		for i := range report.Policies {
-			if report.Policies[i].Policy == name {
-				return report.Policies[i].Mismatch
-			}
+	for _, name := range *expected {
+		if known[name] == nil {
+			return nil, unknown(field, "policy", name, known)
 		}
-		return "there is no such policy"
-	}}
-	return in.checkExactly(path+".policies", *expect.Policies), nil
+	}
+	slices.Sort(in.names)
+	return in.checkExactly(field, *expected), nil
+}
+
+// nodesOf returns the nodes on which new Pods of a workload may run: none if they are refused.
+func nodesOf(report *pods.Report, state *explain.State) *group {
+	labels, reasons := map[string]map[string]string{}, map[string]string{}
+	for _, node := range state.Pods.Nodes {
+		labels[node.Name] = node.Labels
+	}
+	for _, rejected := range report.Nodes.Rejected {
+		for _, node := range rejected.Nodes {
+			reasons[node] = strings.TrimSpace(rejected.Reason + " " + rejected.Cause)
+		}
+	}
+	in := &group{
+		is: "fits", isNot: "does not fit", names: slices.Sorted(slices.Values(report.Nodes.Fit)),
+		labels: func(name string) map[string]string { return labels[name] },
+		reason: func(name string) string { return reasons[name] },
+	}
+	if refused := refusal(report); refused != "" {
+		in.names, in.reason = nil, func(string) string { return refused }
+	}
+	return in
+}
+
+// refusal says why new Pods are refused; empty if they are not.
+func refusal(report *pods.Report) string {
+	if !report.Refused() {
+		return ""
+	}
+	return "a Pod that is created now is refused: " + report.Class.Denial
 }
 
 // nameOf returns "Deployment.apps/team-a/web".
@@ -241,22 +187,64 @@ func (s *systems) checkRequest(object string, expect *cases.Expect) (*finding, e
 	namespace, name, _ := strings.Cut(object, "/")
 	request := s.state.ClusterRequests.Find(namespace, name)[0]
 	report := requests.NewReport(&s.state.ClusterRequests, request, metav1.NewTime(s.Now))
-	grant, why := expect.Grant, report.Reason+": "+report.Message
-	got := requests.Granted{}
+	if err := checkGrantNames(path, expect.Grant, report.Cluster, &s.state.ClusterRequests); err != nil {
+		return nil, err
+	}
+	return checkGrant(path, expect.Grant, &report), nil
+}
+
+// checkGrantNames returns an error about the first name that no object has.
+func checkGrantNames(path string, grant *cases.Grant, granted *requests.Granted, objects *requests.Objects) error {
+	clusters, providers, profiles := map[string]bool{"": true}, map[string]bool{}, map[string]bool{}
+	for _, cluster := range objects.Clusters {
+		clusters[cluster.Namespace+"/"+cluster.Name] = true
+		profiles[string(cluster.Spec.ClusterProviderRef.Profile)] = true
+	}
+	if granted != nil {
+		clusters[granted.Namespace+"/"+granted.Name] = true
+	}
+	for _, provider := range objects.Providers {
+		providers[provider.Name] = true
+		for i := range provider.Status.Profiles {
+			profiles[string(provider.Status.Profiles[i].Name)] = true
+		}
+	}
+	switch {
+	case grant.Cluster != nil && !clusters[*grant.Cluster]:
+		return unknown(path+".cluster", "Cluster", *grant.Cluster, clusters)
+	case grant.Provider != "" && !providers[grant.Provider]:
+		return unknown(path+".provider", "ClusterProvider", grant.Provider, providers)
+	case grant.Profile != "" && !profiles[grant.Profile]:
+		return unknown(path+".profile", "profile", grant.Profile, profiles)
+	default:
+		return nil
+	}
+}
+
+// checkGrant returns the first field of a Grant that does not hold; nil if all do.
+func checkGrant(path string, grant *cases.Grant, report *requests.Report) *finding {
+	why := report.Reason + ": " + report.Message
+	got, gets := requests.Granted{}, "no Cluster"
 	cluster := ""
 	if report.Cluster != nil {
 		got = *report.Cluster
 		cluster = got.Namespace + "/" + got.Name
+		gets = "Cluster " + cluster
 	}
 	switch {
+	case grant.Cluster != nil && *grant.Cluster == "" && cluster != "":
+		return found(path+".cluster", "it gets %s instead of none: %s", gets, why)
 	case grant.Cluster != nil && *grant.Cluster != cluster:
-		return found(path+".cluster", "it gets %q instead of %q: %s", cluster, *grant.Cluster, why), nil
-	case grant.New != nil && (*grant.New != got.New || report.Cluster == nil):
-		return found(path+".new", "it gets %q, which is created: %t: %s", cluster, got.New, why), nil
+		return found(path+".cluster", "it gets %s instead of %s: %s", gets, *grant.Cluster, why)
+	case grant.New != nil && report.Cluster == nil:
+		return found(path+".new", "it gets %s: %s", gets, why)
+	case grant.New != nil && *grant.New != got.New:
+		return found(path+".new", "it is %t for %s: %s", got.New, gets, why)
 	case grant.Provider != "" && grant.Provider != got.Provider:
-		return found(path+".provider", "the provider is %q instead of %q: %s", got.Provider, grant.Provider, why), nil
+		return found(path+".provider", "the provider is %q instead of %q: %s", got.Provider, grant.Provider, why)
 	case grant.Profile != "" && grant.Profile != got.Profile:
-		return found(path+".profile", "the profile is %q instead of %q: %s", got.Profile, grant.Profile, why), nil
+		return found(path+".profile", "the profile is %q instead of %q: %s", got.Profile, grant.Profile, why)
+	default:
+		return nil
 	}
-	return nil, nil
 }
