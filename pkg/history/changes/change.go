@@ -176,3 +176,9 @@ func cut(value string) string {
 	}
 	return value[:end] + "..."
 }
+
+// Known reports whether decisions depend on an object of this kind.
+func Known(object metav1.Object) bool {
+	_, known := subject(object)
+	return known
+}
