@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,6 +38,8 @@ type History interface {
 	Find(query history.Query) ([]*history.Move, bool)
 	// Leads reports whether this process evaluates.
 	Leads() bool
+	// NamespaceUID returns the present uid of a namespace; empty if there is none, or the hub may not know.
+	NamespaceUID(ctx context.Context, name string) (types.UID, error)
 }
 
 // errNoHistory is about a hub without a history.
@@ -139,13 +140,11 @@ func (s *sights) shown(ctx context.Context, move *history.Move) (bool, error) {
 		return true, nil
 	}
 	if !s.read {
-		namespace := &metav1.PartialObjectMetadata{}
-		namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
-		err := s.explainer.Client.Get(ctx, client.ObjectKey{Name: s.namespace}, namespace)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
-			return false, fmt.Errorf("reading the namespace %s: %w", s.namespace, err)
+		uid, err := s.explainer.History.NamespaceUID(ctx, s.namespace)
+		if err != nil {
+			return false, fmt.Errorf("finding out of which namespace the rows are: %w", err)
 		}
-		s.read, s.uid = true, namespace.UID
+		s.read, s.uid = true, uid
 	}
 	if move.NamespaceUID != "" && s.uid != "" {
 		return move.NamespaceUID == string(s.uid), nil

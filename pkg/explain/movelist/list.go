@@ -9,6 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // List are rows of a history, oldest first. Its JSON names are stable.
@@ -31,7 +32,11 @@ func (l List) Document(o document.Options) document.Document {
 	var d document.Document
 	for i := range l.Moves {
 		move := &l.Moves[i]
-		name := document.QualifiedName(move.Namespace+"/"+move.Name, move.Group)
+		api := move.Group
+		if api == string(inventory.V1beta1) {
+			api = "" // It needs no qualification.
+		}
+		name := document.QualifiedName(move.Namespace+"/"+move.Name, api)
 		section := document.Section{
 			Headline: document.Text{{Text: l.clock(move.Time) + " "}, {Text: name, Tone: document.Strong}, {Text: " " + document.OneLine(move.Sentence())}},
 			Joined:   i > 0,

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 )
 
 const (
@@ -68,11 +70,28 @@ func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (t
 func (n *namespaces) get(ctx context.Context, name string) (namespace, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	now := time.Now()
-	if err := n.live.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
+	found, exists, err := objects.LiveMetadata(ctx, n.live, &corev1.Namespace{}, types.NamespacedName{Name: name})
+	switch {
+	case err != nil:
 		return namespace{}, fmt.Errorf("reading the namespace %s: %w", name, err)
+	case !exists:
+		return namespace{}, fmt.Errorf("there is no namespace %s", name)
 	}
 	return namespace{uid: found.UID, created: found.CreationTimestamp.Time, read: now}, nil
+}
+
+// NamespaceUID reads the uid of a namespace from the API server; empty if there is none, or the hub may not list namespaces.
+func (r *Recorder) NamespaceUID(ctx context.Context, name string) (types.UID, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	found, exists, err := objects.LiveMetadata(ctx, r.namespaces.live, &corev1.Namespace{}, types.NamespacedName{Name: name})
+	switch {
+	case apierrors.IsForbidden(err), err == nil && !exists:
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading the namespace %s: %w", name, err)
+	default:
+		return found.UID, nil
+	}
 }

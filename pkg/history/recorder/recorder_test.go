@@ -52,7 +52,7 @@ func newHub(t *testing.T, leads bool) *hub {
 	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
 	}}}
-	objects := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(namespace, placement).Build()
+	objects := byName(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(namespace, placement))
 	r.namespaces, r.shared, r.informers, r.elected = newNamespaces(objects), sharedinventory.New(), objects, elected
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -70,6 +70,13 @@ func newHub(t *testing.T, leads bool) *hub {
 	}
 	h.deleted = func(last api.Object) { handler.OnDelete(last) }
 	return h
+}
+
+// byName returns a client that finds objects by the field selector of their names.
+func byName(builder *fake.ClientBuilder) client.Client {
+	return builder.WithIndex(&corev1.Namespace{}, metav1.ObjectNameField, func(object client.Object) []string {
+		return []string{object.GetName()}
+	}).Build()
 }
 
 // set shows a page with clusters, or its deletion without any.
@@ -265,9 +272,9 @@ func TestHI5CausesOfARow(t *testing.T) {
 func TestHI9NamespacesOfObjects(t *testing.T) {
 	created := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	at := func(offset time.Duration) time.Time { return created.Add(offset) }
-	live := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
+	live := byName(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "second", CreationTimestamp: created}},
-	).Build()
+	))
 	known := newNamespaces(live)
 	for _, tc := range []struct {
 		reason  string
@@ -278,7 +285,7 @@ func TestHI9NamespacesOfObjects(t *testing.T) {
 	}{
 		{reason: "an object of the namespace", name: "team-a", created: at(time.Minute), want: "second"},
 		{reason: "an object of a former namespace", name: "team-a", created: at(-time.Minute)},
-		{reason: "no namespace", name: "team-b", created: at(0), failed: "reading the namespace team-b"},
+		{reason: "no namespace", name: "team-b", created: at(0), failed: "there is no namespace team-b"},
 	} {
 		uid, err := known.uid(t.Context(), tc.name, tc.created)
 		if uid != tc.want || (err != nil) != (tc.failed != "") || err != nil && !strings.Contains(err.Error(), tc.failed) {
