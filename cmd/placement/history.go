@@ -24,14 +24,15 @@ import (
 )
 
 const historyLong = `history shows which clusters the decisions of Placements have lost and gained, when, and by which change of which object:
-the field, its old and its new value, and the field manager where it is known. Times are in UTC.
+the field, its old and its new value, and the field manager where it is known. Of an object that is delivered to clusters it
+shows which clusters have lost and gained its ManifestWork. Times are in UTC.
 
 The hub remembers as much as its flag --history-bytes lets it, each namespace its fair share, since it was started. A standby
 of the hub remembers too; it knows the changes that it has seen, and not the reasons of the evaluation, and the answer says so.
 
-The command asks the endpoint of the hub with the bearer token of the user, as placement explain does. It shows Placements that
-the user may get, without a name those that the user may list in the namespace, and with -A in all namespaces. Of the changes it
-shows those of objects that the user may get, and of clusters that the namespace may use. Others are counted.
+The command asks the endpoint of the hub with the bearer token of the user, as placement explain does. It shows Placements
+and objects that the user may get, without a name those that the user may list in the namespace, and with -A in all namespaces.
+Of the changes it shows those of objects that the user may get, and of clusters that the namespace may use. Others are counted.
 
 With --watch the command goes on to print what happens, until Ctrl-C.`
 
@@ -40,6 +41,9 @@ const historyExample = `  # Why has this Placement other clusters than yesterday
 
   # Which decisions have lost or gained a cluster in the last hour?
   placement history -A --cluster eu2 --since 1h
+
+  # Where was this object delivered?
+  placement history deployment/web -n team-a --since 24h
 
   # With the reasons of the evaluation
   placement history -n team-a -o wide
@@ -57,6 +61,7 @@ const (
 type historyOptions struct {
 	hubFlags
 	askFlags
+	kindFlags
 
 	apiName       string
 	clusters      []string
@@ -69,7 +74,7 @@ type historyOptions struct {
 func newHistoryCommand() *cobra.Command {
 	var o historyOptions
 	cmd := &cobra.Command{
-		Use:     "history [NAMESPACE/NAME...]",
+		Use:     "history [NAMESPACE/NAME... | TYPE/NAME...]",
 		Short:   "Show which clusters decisions have lost and gained, and why",
 		Long:    historyLong,
 		Example: historyExample,
@@ -80,13 +85,14 @@ func newHistoryCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	o.addAsk(flags)
-	flags.Lookup("namespace").Usage = "Namespace of the Placements. Default: the namespace of the context."
+	o.addKinds(flags)
+	flags.Lookup("namespace").Usage = "Namespace of the Placements and objects. Default: the namespace of the context."
 	flags.StringVar(&o.apiName, "api", "", "API group or version of the named Placements. Default: cluster.open-cluster-management.io.")
 	flags.StringArrayVar(&o.clusters, "cluster", nil, "Only what was lost or gained of this ManagedCluster. May be repeated.")
 	flags.StringVar(&o.since, "since", "", "Only what happened in this time, such as 24h, or since a time such as 2026-01-31T12:00:00Z.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
-		"Output format: table, wide (with reasons), json, yaml, or name (one Placement per line).")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show the Placements of all namespaces.")
+		"Output format: table, wide (with reasons), json, yaml, or name (one object per line).")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Show all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print what happens from then on too, until Ctrl-C.")
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
@@ -102,7 +108,7 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 	case o.allNamespaces && o.namespace != "":
 		return question, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
 	case o.allNamespaces && len(args) > 0:
-		return question, nil, fmt.Errorf("--all-namespaces shows all Placements, so naming %q means nothing; leave out one or the other", args[0])
+		return question, nil, fmt.Errorf("--all-namespaces shows all objects, so naming %q means nothing; leave out one or the other", args[0])
 	case slices.Contains(o.clusters, ""):
 		return question, nil, errors.New("--cluster: a ManagedCluster has a name; write it, or leave the flag out")
 	}
@@ -112,6 +118,11 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 			return question, nil, err
 		}
 		question.Since = &metav1.Time{Time: since}
+	}
+	named, err := o.parseObjects(args)
+	if err != nil || len(named) > 0 {
+		question.Objects = deliveredObjects(named)
+		return question, nil, err
 	}
 	targets, err := parseTargets(args, o.namespace, o.apiName)
 	if err != nil {
@@ -147,6 +158,9 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 }
 
 func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Writer) error {
+	if err := o.parseKinds(); err != nil {
+		return err
+	}
 	question, targets, err := o.parse(args, time.Now())
 	if err != nil {
 		return &usageError{err}
@@ -165,12 +179,14 @@ func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Write
 		question.Objects = append(question.Objects, objectOf(target.withNamespace(namespace).keys()[0]))
 	}
 	question.Namespace = namespace
-	if len(targets) == 0 {
-		if question.Kinds, err = tools.ListableKinds(ctx, hub, namespace, tools.PlacementKinds()); err != nil {
+	if len(question.Objects) == 0 {
+		kinds := append(tools.PlacementKinds(), o.deliveredKinds()...)
+		if question.Kinds, err = tools.ListableKinds(ctx, hub, namespace, kinds); err != nil {
 			return err
 		}
 		if len(question.Kinds) == 0 {
-			return fmt.Errorf("this user may list no Placements in %s; ask for the verb list on placements, or name one", whereIs(namespace))
+			return fmt.Errorf("this user may list neither Placements nor delivered objects in %s; ask for the verb list on placements, or name one",
+				whereIs(namespace))
 		}
 	}
 	list, err := o.askHistory(ctx, hub, config, question)

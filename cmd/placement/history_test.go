@@ -19,7 +19,7 @@ func TestHistoryMistakes(t *testing.T) {
 		args, want string
 	}{
 		{"a/p b/q", "the hub is asked about one namespace at a time, and a/p"},
-		{"-A a/p", `--all-namespaces shows all Placements, so naming "a/p" means nothing`},
+		{"-A a/p", `--all-namespaces shows all objects, so naming "a/p" means nothing`},
 		{"-A -n a", "--all-namespaces and --namespace contradict each other"},
 		{"-n b a/p", `"a/p" is in namespace a, and --namespace is b`},
 		{"a/b/c", `"a/b/c" does not name a placement`},
@@ -28,6 +28,8 @@ func TestHistoryMistakes(t *testing.T) {
 		{"--since 2999-01-01T00:00:00Z", `--since: "2999-01-01T00:00:00Z" is in the future`},
 		{"--cluster=", "--cluster: a ManagedCluster has a name"},
 		{"-o html", `--output: unknown format "html"`},
+		{"cm/x team-a/p", "name objects as TYPE/NAME, and nothing else in one command"},
+		{"--federated-kinds nonsense", "--federated-kinds: "},
 		{"--api v7 p", "is no API of placements"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -54,11 +56,11 @@ func TestHI1HistoryIsPrinted(t *testing.T) {
 	now := time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)
 	list := &movelist.List{More: true, Moves: []history.Move{
 		{
-			Time: now.Add(-24 * time.Hour), Namespace: "team-a", Group: "placement.open-cluster-management.io", Name: "old", Gained: []string{"eu1"},
+			Time: now.Add(-24 * time.Hour), Namespace: "team-a", Group: "placement.open-cluster-management.io", Kind: "Placement", Name: "old", Gained: []string{"eu1"},
 			Derived: true,
 		},
 		{
-			Time: time.Date(2026, 1, 31, 14, 3, 10, 0, time.UTC), Namespace: "team-a", Group: "cluster.open-cluster-management.io", Name: "payments",
+			Time: time.Date(2026, 1, 31, 14, 3, 10, 0, time.UTC), Namespace: "team-a", Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "payments",
 			Lost: []string{"eu2"}, Gained: []string{"us2"},
 			Reasons: []history.Reason{{Cluster: "eu2", Text: "taint maintenance:NoSelect is not tolerated"}},
 			Causes: []history.Cause{{

@@ -50,22 +50,32 @@ var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no histo
 func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked, error) {
 	asked := make([]access.Asked, 0, len(question.Objects)+len(question.Kinds))
 	for i, object := range question.Objects {
-		resource, is := placementResourceOf(object.GroupKind())
+		resource, is := e.historyResource(object.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements, and not of the kind %s; leave it out", i, object.GroupKind())
+			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, object.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
 	for i, kind := range question.Kinds {
-		resource, is := placementResourceOf(kind.GroupKind())
+		resource, is := e.historyResource(kind.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements, and not of the kind %s; leave it out", i, kind.GroupKind())
+			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{
 			Verb: access.VerbList, Resource: resource, Namespace: question.Namespace, AllNamespaces: question.Namespace == "",
 		})
 	}
 	return asked, nil
+}
+
+// historyResource returns the resource of a kind of Placements or of delivered objects; false for other kinds.
+func (e *Explainer) historyResource(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
+	for _, delivered := range e.Delivered {
+		if kind == delivered.GroupKind() {
+			return delivered.GroupVersion().WithResource(delivered.Resource), true
+		}
+	}
+	return placementResourceOf(kind)
 }
 
 // placementResourceOf returns the resource of a kind of Placements; false for other kinds.

@@ -32,11 +32,7 @@ func (l List) Document(o document.Options) document.Document {
 	var d document.Document
 	for i := range l.Moves {
 		move := &l.Moves[i]
-		api := move.Group
-		if api == string(inventory.V1beta1) {
-			api = "" // It needs no qualification.
-		}
-		name := document.QualifiedName(move.Namespace+"/"+move.Name, api)
+		name := nameOf(move)
 		section := document.Section{
 			Headline: document.Text{{Text: l.clock(move.Time) + " "}, {Text: name, Tone: document.Strong}, {Text: " " + document.OneLine(move.Sentence())}},
 			Joined:   i > 0,
@@ -65,6 +61,18 @@ func (l List) Document(o document.Options) document.Document {
 		d.Note(derivedNote)
 	}
 	return d
+}
+
+// nameOf returns "team-a/p" for a Placement, with its API group if that is not v1beta1's, and "team-a/web@deployment.apps" for another object.
+func nameOf(move *history.Move) string {
+	switch {
+	case move.Kind != "Placement":
+		return document.QualifiedObject(move.Namespace, move.Name, move.Kind, move.Group)
+	case move.Group == string(inventory.V1beta1):
+		return document.QualifiedName(move.Namespace+"/"+move.Name, "")
+	default:
+		return document.QualifiedName(move.Namespace+"/"+move.Name, move.Group)
+	}
 }
 
 // clock returns a time in UTC, without the day if that is today.

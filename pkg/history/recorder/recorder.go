@@ -34,8 +34,8 @@ type Recorder struct {
 	elected    <-chan struct{}
 
 	mu sync.Mutex
-	// pages are the PlacementDecisions of each Placement by name, as the caches have them.
-	pages  map[inventory.Key]map[string]api.Object
+	// pages are the PlacementDecisions of each Placement by name, as the caches have them, and the works of each delivered object by cluster.
+	pages  map[inventory.Key]map[string]part
 	rounds map[inventory.Key]*round
 	// wake tells the loop of a round that has begun or ended.
 	wake chan struct{}
@@ -47,7 +47,7 @@ func New(bytes int) *Recorder {
 		return nil
 	}
 	r := &Recorder{
-		pages: map[inventory.Key]map[string]api.Object{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1),
+		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1),
 	}
 	r.rows, r.changes, r.fields = shareOf(bytes)
 	return r

@@ -193,6 +193,36 @@ func TestHI1ARoundIsOneRow(t *testing.T) {
 	}
 }
 
+// docs/spec/history.md HI1: the works of a delivered object are one decision. Reports of agents are no change.
+func TestHI1WorksOfADeliveredObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, true)
+		key := inventory.Key{NamespacedName: types.NamespacedName{Namespace: "team-a", Name: "web"}, GroupKind: "Deployment.apps"}
+		work := func(cluster, version string) *metav1.ObjectMeta {
+			return &metav1.ObjectMeta{Namespace: cluster, Name: "work", ResourceVersion: version, CreationTimestamp: metav1.Now()}
+		}
+		h.SetWork(key, work("eu1", "1"), true)
+		h.SetWork(key, work("eu2", "2"), false)
+		h.DeleteWork(key, work("eu1", "3"))
+		h.SetWork(key, work("eu2", "4"), false)
+		h.expect(t, "a move", "lost eu1, gained eu2")
+		h.SetWork(key, work("eu2", "5"), false)
+		h.ForgetWorks()
+		h.SetWork(key, work("eu3", "5"), true)
+		h.expect(t, "another initial list", "lost eu1, gained eu2")
+		moves, _ := h.Find(history.Query{})
+		if of := moves[0]; of.Kind != "Deployment" || of.Group != "apps" || of.Name != "web" || of.NamespaceUID != "uid-of-team-a" {
+			t.Errorf("the row is %+v", of)
+		}
+	})
+	var none *Recorder
+	none.SetWork(key, &metav1.ObjectMeta{}, false)
+	none.DeleteWork(key, &metav1.ObjectMeta{})
+	none.ForgetWorks()
+	none.Begin(key)
+	none.End(key, nil)
+}
+
 func managed(name, version string, change func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: name, UID: types.UID(name), ResourceVersion: version, Labels: map[string]string{"region": "eu"},

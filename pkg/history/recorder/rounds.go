@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/placement-hub/placement-hub/pkg/history"
@@ -30,7 +31,7 @@ type round struct {
 	// writing counts the writers that have begun and not ended.
 	writing int
 	// before are the pages before the first event of the round; nil without an event.
-	before      map[string]api.Object
+	before      map[string]part
 	first, last time.Time
 	version     string
 	// reasons are those of the evaluation, by cluster, and evaluated reports that this process has written.
@@ -100,7 +101,7 @@ func (r *Recorder) decisionsOf(adapter api.Adapter) toolscache.ResourceEventHand
 			}
 		}
 		if owned {
-			r.set(key, after.GetName(), after, after, initial)
+			r.set(key, after.GetName(), page{after, adapter.Codec()}, after, initial)
 		}
 	}, func(last api.Object) {
 		if key, owned := keyOf(last); owned {
@@ -109,29 +110,29 @@ func (r *Recorder) decisionsOf(adapter api.Adapter) toolscache.ResourceEventHand
 	})
 }
 
-// set sets a page of a Placement; nil removes it. Pages of the initial list begin no round.
-func (r *Recorder) set(key inventory.Key, name string, page, latest api.Object, initial bool) {
+// set sets a part of a decision; nil removes it. Parts of the initial list begin no round.
+func (r *Recorder) set(key inventory.Key, name string, of part, latest metav1.Object, initial bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pages := r.pages[key]
 	if !initial {
-		of := r.roundOf(key)
-		if of.before == nil {
-			of.before = map[string]api.Object{}
-			maps.Copy(of.before, pages)
-			of.first = time.Now()
+		begun := r.roundOf(key)
+		if begun.before == nil {
+			begun.before = map[string]part{}
+			maps.Copy(begun.before, pages)
+			begun.first = time.Now()
 		}
-		of.last = time.Now()
-		if order, ordered := consistency.Compare(latest.GetResourceVersion(), of.version); of.version == "" || ordered && order > 0 {
-			of.version = latest.GetResourceVersion()
+		begun.last = time.Now()
+		if order, ordered := consistency.Compare(latest.GetResourceVersion(), begun.version); begun.version == "" || ordered && order > 0 {
+			begun.version = latest.GetResourceVersion()
 		}
 		defer r.wakeUp()
 	}
 	switch {
-	case page != nil && pages == nil:
-		r.pages[key] = map[string]api.Object{name: page}
-	case page != nil:
-		pages[name] = page
+	case of != nil && pages == nil:
+		r.pages[key] = map[string]part{name: of}
+	case of != nil:
+		pages[name] = of
 	default:
 		delete(pages, name)
 		if len(pages) == 0 {
@@ -168,7 +169,7 @@ type ended struct {
 	*round
 
 	key   inventory.Key
-	after []api.Object
+	after []part
 }
 
 // endRounds adds a row for each round that has ended. It returns whether there are others.

@@ -4,11 +4,13 @@ package recorder
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -28,21 +30,19 @@ const (
 
 // row returns the row of a round; nil if no cluster was gained or lost.
 func (r *Recorder) row(ctx context.Context, of ended, now time.Time) *history.Move {
-	adapter := api.Of(of.key)
-	codec := adapter.Codec()
-	was, is := clustersOf(codec, maps.Values(of.before)), clustersOf(codec, slices.Values(of.after))
+	was, is := clustersOf(maps.Values(of.before)), clustersOf(slices.Values(of.after))
 	gained, lost := without(is, was), without(was, is)
 	if len(gained)+len(lost) == 0 {
 		return nil
 	}
 
 	pages := slices.AppendSeq(of.after, maps.Values(of.before))
-	oldest := slices.MinFunc(pages, func(a, b api.Object) int { return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time) })
+	oldest := slices.MinFunc(pages, func(a, b part) int { return a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time) })
 	uid, err := r.namespaces.uid(ctx, of.key.Namespace, oldest.GetCreationTimestamp().Time)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("A row of the history has no uid of its namespace", "namespace", of.key.Namespace, "err", err)
 	}
-	kind := adapter.Kind()
+	kind := schema.ParseGroupKind(string(of.key.GroupKind))
 	move := &history.Move{
 		Time: of.first.UTC(), Namespace: of.key.Namespace, NamespaceUID: string(uid),
 		Group: kind.Group, Kind: kind.Kind, Name: of.key.Name, UID: ownerOf(pages, kind.Kind, of.key.Name),
@@ -57,12 +57,12 @@ func (r *Recorder) row(ctx context.Context, of ended, now time.Time) *history.Mo
 	return move
 }
 
-// clustersOf returns the clusters that pages name.
-func clustersOf(codec api.Codec, pages func(func(api.Object) bool)) map[string]bool {
+// clustersOf returns the clusters that parts of a decision name.
+func clustersOf(parts iter.Seq[part]) map[string]bool {
 	clusters := map[string]bool{}
-	for page := range pages {
-		for _, decision := range codec.Read(page).Decisions {
-			clusters[decision.Cluster] = true
+	for of := range parts {
+		for _, cluster := range of.clusters() {
+			clusters[cluster] = true
 		}
 	}
 	return clusters
@@ -81,7 +81,7 @@ func without(clusters, others map[string]bool) []string {
 }
 
 // ownerOf returns the uid of the Placement that owns pages; empty if none has an owner.
-func ownerOf(pages []api.Object, kind, name string) string {
+func ownerOf(pages []part, kind, name string) string {
 	for _, page := range pages {
 		for _, owner := range page.GetOwnerReferences() {
 			if owner.Kind == kind && owner.Name == name {
@@ -130,6 +130,9 @@ func (r *Recorder) causes(ctx context.Context, key inventory.Key, move *history.
 
 // dependencies returns the sets in scope of a Placement and the properties that it reads; nil for what is not known.
 func (r *Recorder) dependencies(ctx context.Context, key inventory.Key) (sets []string, reads []clusterinfo.Property) {
+	if key.API() == "" {
+		return nil, deliveredReads
+	}
 	object := api.Of(key).Empty()
 	if r.informers.Get(ctx, key.NamespacedName, object) != nil {
 		return nil, nil // It is deleted.
@@ -148,6 +151,11 @@ func (r *Recorder) dependencies(ctx context.Context, key inventory.Key) (sets []
 	reads = append(reads, scope.Reads()...)
 	sets = slices.Concat(scope.Bound, request.ClusterSets)
 	return sets, append(reads, clusterinfo.Property{Kind: clusterinfo.Label, Name: exclusiveSet}, clusterinfo.Property{Kind: clusterinfo.Name})
+}
+
+// deliveredReads are the properties by which clusters of delivered objects are mostly chosen. Their annotations are not read.
+var deliveredReads = []clusterinfo.Property{
+	{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Label}, {Kind: clusterinfo.Claim}, {Kind: clusterinfo.Availability}, {Kind: clusterinfo.Name},
 }
 
 // exclusiveSet is the label by which a cluster is in an exclusive set: a set that was unbound is not in scope any more.
