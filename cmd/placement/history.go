@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -237,29 +238,14 @@ func (o *historyOptions) print(stdout io.Writer, list *movelist.List) error {
 func (o *historyOptions) follow(
 	ctx context.Context, hub client.Reader, config *rest.Config, question endpoint.Question, list *movelist.List, stdout io.Writer,
 ) error {
-	seen := map[string]time.Time{}
+	printed := printedRows{}
 	for first := true; ; first = false {
-		fresh := *list
-		fresh.Moves = nil
-		for i := range list.Moves {
-			move := &list.Moves[i]
-			id := move.UID + " " + move.ResourceVersion
-			if _, printed := seen[id]; !printed {
-				fresh.Moves = append(fresh.Moves, *move)
-			}
-			seen[id] = move.Time
-		}
-		if first || len(fresh.Moves) > 0 {
-			if err := o.print(stdout, &fresh); err != nil {
+		if fresh := printed.fresh(list); first || len(fresh.Moves) > 0 {
+			if err := o.print(stdout, fresh); err != nil {
 				return err
 			}
 		}
 		since := list.Now.Add(-historyOverlap)
-		for id, at := range seen {
-			if at.Before(since.Add(-historyOverlap)) {
-				delete(seen, id)
-			}
-		}
 		select {
 		case <-ctx.Done():
 			return nil // The user ended the command.
@@ -277,4 +263,27 @@ func (o *historyOptions) follow(
 		}
 		list = next
 	}
+}
+
+// printedRows are the rows that were printed, with their times. The processes of a hub number the same row alike.
+type printedRows map[string]time.Time
+
+// fresh returns a list with the rows that were not printed, and remembers them for as long as the hub is asked for them.
+func (p printedRows) fresh(list *movelist.List) *movelist.List {
+	fresh := *list
+	fresh.Moves = nil
+	for i := range list.Moves {
+		move := &list.Moves[i]
+		id := strings.Join([]string{move.Group, move.Kind, move.Namespace, move.Name, move.UID, move.ResourceVersion}, " ")
+		if _, printed := p[id]; !printed {
+			fresh.Moves = append(fresh.Moves, *move)
+		}
+		p[id] = move.Time
+	}
+	for id, at := range p {
+		if at.Before(list.Now.Add(-2 * historyOverlap)) {
+			delete(p, id)
+		}
+	}
+	return &fresh
 }

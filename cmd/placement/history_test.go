@@ -94,3 +94,36 @@ func TestHI1HistoryIsPrinted(t *testing.T) {
 		t.Errorf("got %q", &stdout)
 	}
 }
+
+// A row is printed once, whichever process of the hub has answered.
+func TestFollowedRowsArePrintedOnce(t *testing.T) {
+	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	row := func(version string, seconds int) history.Move {
+		return history.Move{Time: at.Add(time.Duration(seconds) * time.Second), UID: "u", ResourceVersion: version}
+	}
+	printed := printedRows{}
+	for _, tc := range []struct {
+		now  int
+		rows []history.Move
+		want string
+	}{
+		{0, []history.Move{row("1", 0)}, "1"},
+		{2, []history.Move{row("1", 0), row("2", 1)}, "2"},
+		{4, []history.Move{row("1", 1), row("2", 2)}, ""},
+		{6, []history.Move{row("2", 1), row("3", 5)}, "3"},
+		{100, nil, ""},
+	} {
+		list := &movelist.List{Moves: tc.rows}
+		list.Now.Time = at.Add(time.Duration(tc.now) * time.Second)
+		var got []string
+		for _, move := range printed.fresh(list).Moves {
+			got = append(got, move.ResourceVersion)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("after %d s: %q, want %q", tc.now, got, tc.want)
+		}
+	}
+	if len(printed) > 0 {
+		t.Errorf("%d rows are remembered", len(printed))
+	}
+}
