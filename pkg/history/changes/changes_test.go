@@ -225,7 +225,7 @@ func TestHI5ADecisionDependsOnSomeChanges(t *testing.T) {
 		{"an end", Question{Has: all, Until: time.Unix(1, 0)}, []int64{1}},
 		{"a limit", Question{Has: all, Limit: 1}, []int64{4}},
 	} {
-		tc.question.Namespace = "a"
+		tc.question.Namespace, tc.question.Clusters = "a", []string{"c7"}
 		if tc.question.Until.IsZero() {
 			tc.question.Until = time.Unix(100, 0)
 		}
@@ -257,5 +257,21 @@ func TestHI4AHeartbeatAllocatesNothing(t *testing.T) {
 	before, after := cluster(nil), cluster(func(c *clusterv1.ManagedCluster) { c.Status.Conditions[0].LastTransitionTime = metav1.Now() })
 	if allocated := testing.AllocsPerRun(100, func() { Between(before, after) }); allocated > 0 {
 		t.Errorf("a heartbeat allocates %.0f times", allocated)
+	}
+}
+
+// docs/spec/history.md HI3: an agent that changes its cluster all the time pushes out no change of another cluster.
+func TestHI3AnAgentPushesOutItsOwnChanges(t *testing.T) {
+	log := NewLog(1 << 14)
+	quiet := Between(nil, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "quiet"}})
+	log.Add(quiet)
+	for i := range 1000 {
+		log.Add(Between(cluster(nil), cluster(func(c *clusterv1.ManagedCluster) { c.Status.Version.Kubernetes = strings.Repeat("v", i%50+1) })))
+	}
+	found := log.Find(Question{
+		Namespace: "a", Clusters: []string{"quiet"}, Has: func(history.Object) bool { return true }, Until: time.Unix(100, 0), Limit: 10,
+	})
+	if len(found) != 1 || found[0].Name != "quiet" {
+		t.Errorf("the changes of the quiet cluster are %+v", found)
 	}
 }

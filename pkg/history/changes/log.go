@@ -11,7 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/history"
 )
 
-// Log keeps recent Changes in a bounded number of bytes, with a fair share for each namespace. It is safe for concurrent use.
+// Log keeps recent Changes in a bounded number of bytes, with a fair share for each namespace, and for each object without one: the agent of a
+// cluster writes its ManagedCluster as often as it likes. It is safe for concurrent use.
 type Log struct {
 	mu      sync.Mutex
 	changes *history.Shares[*Change]
@@ -27,17 +28,25 @@ func (l *Log) Add(changes []Change) {
 	for i := range changes {
 		change := &changes[i]
 		const besides = 3*24 + 64 // A Change is a Cause with two lists.
-		l.changes.Add(change.Namespace, change.Size()+besides, change)
+		l.changes.Add(shareOf(change.Object()), change.Size()+besides, change)
 	}
+}
+
+// shareOf returns whose share an object counts to.
+func shareOf(object history.Object) string {
+	if object.Namespace != "" {
+		return object.Namespace
+	}
+	return object.Kind + "/" + object.Name
 }
 
 // Question says which changes a decision depends on.
 type Question struct {
-	// Namespace is that of the decision, and Has reports whether it depends on an object of that namespace or of none.
+	// Namespace is that of the decision, and Has reports whether it depends on an object there.
 	Namespace string
 	Has       func(history.Object) bool
-	// Scores are the namespaces with scores that the decision depends on.
-	Scores []string
+	// Clusters are those whose changes and scores the decision depends on, and Sets the ManagedClusterSets.
+	Clusters, Sets []string
 	// Reads are the properties of clusters that the decision depends on; nil if that is not known, which means all.
 	Reads []clusterinfo.Property
 	// Since and Until bound the time.
@@ -55,8 +64,8 @@ func (l *Log) Find(question Question) []history.Cause {
 		field  string
 	}
 	seen, found := map[of]bool{}, []history.Cause(nil)
-	for _, namespace := range append([]string{"", question.Namespace}, question.Scores...) {
-		for change := range l.changes.Of(namespace) {
+	for _, share := range question.shares() {
+		for change := range l.changes.Of(share) {
 			if change.Time.Before(question.Since) {
 				break
 			}
@@ -71,4 +80,20 @@ func (l *Log) Find(question Question) []history.Cause {
 	}
 	slices.SortStableFunc(found, func(a, b history.Cause) int { return a.Time.Compare(b.Time) })
 	return found[max(0, len(found)-question.Limit):]
+}
+
+// shares returns the shares with changes that a decision may depend on, each once.
+func (q *Question) shares() []string {
+	shares := []string{q.Namespace}
+	for _, cluster := range q.Clusters {
+		shares = append(shares, shareOf(history.Object{Kind: KindCluster, Name: cluster}))
+		if cluster != q.Namespace {
+			shares = append(shares, cluster) // With its scores.
+		}
+	}
+	for _, set := range q.Sets {
+		shares = append(shares, shareOf(history.Object{Kind: KindSet, Name: set}))
+	}
+	slices.Sort(shares)
+	return slices.Compact(shares)
 }

@@ -102,7 +102,7 @@ func (r *Recorder) causes(ctx context.Context, key inventory.Key, move *history.
 		case changes.KindCluster:
 			return slices.Contains(moved, object.Name)
 		case changes.KindSet:
-			return scope == nil || slices.Contains(scope, object.Name)
+			return slices.Contains(scope, object.Name)
 		case changes.KindBinding:
 			return object.Namespace == key.Namespace
 		case changes.KindPlacement:
@@ -114,12 +114,7 @@ func (r *Recorder) causes(ctx context.Context, key inventory.Key, move *history.
 		}
 	}
 	question := changes.Question{
-		Namespace: key.Namespace, Has: has, Reads: reads, Since: now.Add(-before), Until: now, Limit: mostCauses,
-	}
-	for _, cluster := range moved {
-		if cluster != key.Namespace {
-			question.Scores = append(question.Scores, cluster)
-		}
+		Namespace: key.Namespace, Clusters: moved, Sets: scope, Has: has, Reads: reads, Since: now.Add(-before), Until: now, Limit: mostCauses,
 	}
 	found, last := r.changes.Find(question), r.rows.Last(key.Namespace, move.UID)
 	return slices.DeleteFunc(found, func(cause history.Cause) bool {
