@@ -97,6 +97,9 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 	if err != nil {
 		return err
 	}
+	if !o.observe {
+		o.controllers.StartHistory()
+	}
 	view := &controller.View{}
 	o.controllers.View, o.controllers.Explanations = view, o.explanations(o.reviews.Reviews, view)
 	if err := o.preflight(ctx, config); err != nil {

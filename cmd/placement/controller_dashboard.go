@@ -94,13 +94,17 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	if err != nil {
 		return nil, err
 	}
-	return &answers.Explainer{
+	explainer := &answers.Explainer{
 		Hub: tools.Hub{
 			Settings: tools.Settings{Delivered: kinds.Delivered, Controllers: enabled, Limit: o.RemovalLimit, Requests: o.ClusterRequests},
 			Client:   hubstate.NewInformed(live, mgr.GetCache(), view.Serves), Now: time.Now, Live: view,
 		},
 		Definitions: hubflags.Definitions, Suggest: suggest.Name,
-	}, nil
+	}
+	if o.Recorder != nil {
+		explainer.History = o.Recorder
+	}
+	return explainer, nil
 }
 
 // followManager passes on the changes of the objects that placements depend on.

@@ -54,7 +54,7 @@ var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
 	"workers", "taint-grace-period", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen",
 	explanationsFlag, explainAddressFlag,
-	system.PolicyFailureFlag, system.FederatedKindsFlag,
+	system.PolicyFailureFlag, system.FederatedKindsFlag, system.HistoryFlag, system.HistoryBytesFlag,
 	tracing.Flag,
 }
 

@@ -42,7 +42,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(suggestFlag)
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(),
+	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(), newHistoryCommand(),
 		newSimulateCommand(), newTestCommand(), newDiffCommand(), newSnapshotCommand(), newDashboardCommand(), newDebugCommand(stop),
 		newProviderCommand(), newManifestsCommand(),
 		newUninstallCommand(),

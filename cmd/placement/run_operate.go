@@ -59,6 +59,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	}
 	defer traces.Close(ctx)
 	controllers := o.controllers(hub.webhook())
+	controllers.StartHistory()
 	controllers.Tracing, controllers.View = traces.Spans(), &controller.View{}
 	if listener := hub.webhook(); listener != nil {
 		// The certificate has the host of the URL. Users reach the listener as the API server does.

@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
@@ -80,6 +81,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"explain TYPE/NAME":                counterfactual.WorkloadExplanations{},
 		"explain OBJECT/NAME":              counterfactual.ObjectExplanations{},
 		"explain clusterrequest/NAME":      requests.Reports{},
+		"history":                          movelist.List{},
 		"sets":                             setlist.List{},
 		"snapshot (header)":                snapshot.Header{},
 		"test":                             evaluate.Results{},

@@ -128,6 +128,6 @@ func (f federationSetup) webhook(mgr manager.Manager, s queue.Settings) (webhook
 func (o *Options) federationOptions(shared *sharedinventory.Shared) controller.Options {
 	return controller.Options{
 		Kinds: o.federatedKinds, Inventory: shared, Limits: federation.LimitsOf(o.RemovalLimit),
-		IndexWorks: once(controller.IndexWorks),
+		IndexWorks: once(controller.IndexWorks), History: o.Recorder,
 	}
 }

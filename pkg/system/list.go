@@ -51,6 +51,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 			system.Flags(fs)
 		}
 	}
+	o.addHistoryFlags(fs)
 }
 
 // Validate returns what is wrong with the settings of all systems.
@@ -61,7 +62,7 @@ func (o *Options) Validate() error {
 			errs = append(errs, system.Validate())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.validateHistory())...)
 }
 
 // Unused returns an error that names the settings that have no effect because their controller is not among the enabled ones.

@@ -53,7 +53,7 @@ func (o *Options) placements(enabled []string, shared *sharedinventory.Shared) s
 func (o *Options) placement(enabled []string, shared *sharedinventory.Shared) controller.Options {
 	return controller.Options{
 		Controllers: enabled, ProfileDecisions: o.ProfileDecisions, RemovalLimit: o.RemovalLimit, WarnRemovalPercent: o.WarnRemovalPercent,
-		View: o.View, Inventory: shared,
+		View: o.View, Inventory: shared, History: o.Recorder,
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/clustersets"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/leftfinalizers"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
@@ -90,6 +91,10 @@ type Options struct { //nolint:recvcheck // Systems returns references to the fi
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *controller.View
 
+	// History is how the history of decisions is kept, and Recorder keeps it once StartHistory has made it; nil for none.
+	History  HistoryOptions
+	Recorder *recorder.Recorder
+
 	// settingsBySystem are the settings that systems keep themselves: see settingsOf.
 	settingsBySystem map[string]any
 }
@@ -100,6 +105,7 @@ func DefaultOptions() Options {
 		PolicyFailure:   admissionregistrationv1.Ignore,
 		ClusterRequests: DefaultRequests(), ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout,
 		ClustersInventorySet: clusterrequest.DefaultClusterSet,
+		History:              HistoryOptions{Mode: HistoryMemory, Bytes: DefaultHistoryBytes},
 	}
 }
 
@@ -123,7 +129,7 @@ func (o Options) CacheOptions() cache.Options {
 	if err != nil {
 		enabled = nil // Setup returns the error.
 	}
-	options := cache.Options{DefaultTransform: compact(), ByObject: map[client.Object]cache.ByObject{
+	options := cache.Options{DefaultTransform: o.Recorder.Transform(compact()), ByObject: map[client.Object]cache.ByObject{
 		&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
 		&corev1.Secret{}:         ours(webhookserver.Secret),
 		&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, clustersets.Account)},

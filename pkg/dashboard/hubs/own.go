@@ -5,9 +5,11 @@ package hubs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
@@ -61,7 +64,11 @@ func (o *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string,
 
 // Explain implements dashboard.Hub: with the rights of the user, or else by the hub.
 func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Question) (document.Source, error) {
-	found, refused := o.Explainer.Find(ctx, &question.Question, question.Rows)
+	var found document.Source
+	refused := error(errElsewhere) // The processes of the hub alone have a history.
+	if question.Command != endpoint.CommandHistory || o.Ask == nil {
+		found, refused = o.Explainer.Find(ctx, &question.Question, question.Rows)
+	}
 	if !apierrors.IsForbidden(refused) || o.Ask == nil {
 		return found, refused
 	}
@@ -80,6 +87,9 @@ func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Quest
 	return decodeAnswer(question.Command, category, answer.Output)
 }
 
+// errElsewhere is about a question that the hub alone can answer.
+var errElsewhere = apierrors.NewForbidden(schema.GroupResource{Resource: "history"}, "", errors.New("it is in the memory of the hub"))
+
 // decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. category is that of the objects of an explanation.
 func decodeAnswer(command, category, output string) (document.Source, error) {
 	var into document.Source
@@ -88,6 +98,8 @@ func decodeAnswer(command, category, output string) (document.Source, error) {
 		into = &explain.Differences{}
 	case endpoint.CommandFederated:
 		into = &federated.Reports{}
+	case endpoint.CommandHistory:
+		into = &movelist.List{}
 	default:
 		explainer := tools.ExplainerOf(category)
 		if explainer == nil {

@@ -38,6 +38,8 @@ type Asked struct {
 	// Namespace is empty with a Subresource alone, because the objects of a question belong to a namespace. Name is empty for VerbList and
 	// VerbCreate without a Subresource.
 	Namespace, Name string
+	// AllNamespaces is for VerbList of all namespaces, without a Namespace.
+	AllNamespaces bool
 	// Role is a ClusterRole with the verb, which a refusal names; empty for verbs that a Role may have.
 	Role string
 }
@@ -55,6 +57,9 @@ func (a Asked) String() string {
 	if a.Namespace != "" {
 		text += " in namespace " + a.Namespace
 	}
+	if a.AllNamespaces {
+		text += " in all namespaces"
+	}
 	return text
 }
 
@@ -63,6 +68,8 @@ func (a Asked) complete() bool {
 	switch {
 	case a.Resource.Resource == "" || a.Verb == "":
 		return false
+	case a.AllNamespaces:
+		return a.Verb == VerbList && a.Namespace == "" && a.Name == "" && a.Subresource == ""
 	case a.Subresource != "":
 		return a.Namespace == "" && a.Name != ""
 	default:

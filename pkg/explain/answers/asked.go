@@ -39,6 +39,9 @@ func (e *Explainer) Asked(question *endpoint.Question) ([]access.Asked, error) {
 	if !slices.Contains(formats, printers.Format(question.Output)) {
 		return nil, fmt.Errorf("output: unknown format %q; use one of %v", question.Output, formats)
 	}
+	if question.Command == endpoint.CommandHistory {
+		return e.askedForHistory(question)
+	}
 	if question.Command == endpoint.CommandExplain && len(question.Objects) == 0 {
 		return []access.Asked{{Verb: access.VerbList, Resource: PlacementResource(api.V1beta1), Namespace: question.Namespace}}, nil
 	}

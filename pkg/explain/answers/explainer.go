@@ -25,6 +25,8 @@ type Explainer struct {
 
 	// Definitions are those that the manifests of questions are validated with.
 	Definitions tools.Definitions
+	// History has what happened to decisions; nil if the hub keeps none.
+	History History
 	// Suggest returns the end of an error about a name that does not exist, with those of the names that are similar; nil suggests none. Users with
 	// fewer rights get no suggestion.
 	Suggest func(name string, names []string) string
@@ -41,6 +43,8 @@ func (e *Explainer) Explain(ctx context.Context, question *endpoint.Question) (e
 		return e.simulate(ctx, question)
 	case endpoint.CommandFederated:
 		return e.report(ctx, question)
+	case endpoint.CommandHistory:
+		return e.happened(ctx, question)
 	}
 	style := ExplanationStyle(question.Output, question.AllClusters)
 	style.Color, style.Width = question.Color, question.Width
@@ -69,6 +73,12 @@ func (e *Explainer) Find(
 		return found, nil
 	case endpoint.CommandFederated:
 		found, err := e.reported(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		return found, nil
+	case endpoint.CommandHistory:
+		found, err := e.moves(ctx, question)
 		if err != nil {
 			return nil, err
 		}

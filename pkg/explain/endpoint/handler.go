@@ -177,7 +177,7 @@ func (h *Handler) serve(
 		return Answer{}, errBusy()
 	}
 	defer done()
-	answer, err := h.explain(ctx, question)
+	answer, err := h.explain(access.WithCaller(ctx, h.authority, caller), question)
 	if ctx.Err() != nil { // The error says that the time is over, or that the place was taken.
 		return answer, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/writes"
@@ -56,6 +57,7 @@ const (
 	CommandDiff      = "diff"
 	CommandSimulate  = "simulate"
 	CommandFederated = "federated"
+	CommandHistory   = "history"
 )
 
 // Question asks for the explanation of objects of one namespace. Its JSON names are stable.
@@ -69,7 +71,7 @@ type Question struct {
 	// Kinds are those whose objects the user may list in the namespace. The answer of simulate, diff and federated shows only objects of these
 	// kinds, besides Objects. Explanations have none.
 	Kinds []KindRef `json:"kinds,omitempty"`
-	// Clusters are explained in full.
+	// Clusters are explained in full; a history is of the rows that name one of them.
 	Clusters []string `json:"clusters,omitempty"`
 	// Manifests are the Objects in YAML or JSON, to compare with the hub as placement diff does, or to add to it as placement simulate --add does.
 	// ShowKept lists the clusters that stay.
@@ -86,6 +88,8 @@ type Question struct {
 	WorkloadsLeftOut int      `json:"workloadsLeftOut,omitempty"`
 	// WithoutBindings are sets: simulate reports what changes if they are not bound to the namespace.
 	WithoutBindings []string `json:"withoutBindings,omitempty"`
+	// Since is the time before which rows of the history are left out. A history of all namespaces has no Namespace.
+	Since *metav1.Time `json:"since,omitempty"`
 	// Output is a format of the command, and Color adds terminal colours to tables.
 	Output string `json:"output"`
 	Color  bool   `json:"color,omitempty"`
@@ -137,7 +141,7 @@ func (q *Question) complete() {
 
 // validate returns what is wrong with a complete Question.
 func (q *Question) validate() error {
-	if q.Namespace == "" {
+	if q.Namespace == "" && (q.Command != CommandHistory || len(q.Objects) > 0) {
 		return errors.New("namespace: it is required, because rights are those in a namespace")
 	}
 	if q.Width < 0 || q.Width > maxWidth {
@@ -177,10 +181,12 @@ func (q *Question) validate() error {
 // validateCommand returns which field does not belong to the command.
 func (q *Question) validateCommand() error {
 	switch {
-	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated}, q.Command):
-		return fmt.Errorf("command: unknown command %q; use %s, %s, %s or %s",
-			q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated)
-	case len(q.Clusters) > 0 && (q.Command != CommandExplain || len(q.Objects) != 1):
+	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated, CommandHistory}, q.Command):
+		return fmt.Errorf("command: unknown command %q; use %s, %s, %s, %s or %s",
+			q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated, CommandHistory)
+	case q.Since != nil && q.Command != CommandHistory:
+		return errors.New("since: it is of the command history; leave it out")
+	case len(q.Clusters) > 0 && q.Command != CommandHistory && (q.Command != CommandExplain || len(q.Objects) != 1):
 		return errors.New("clusters: they are explained for one object; name one in objects")
 	case len(q.Kinds) > 0 && q.Command == CommandExplain:
 		return errors.New("kinds: an explanation is of objects; name them in objects")

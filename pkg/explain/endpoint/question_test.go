@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // docs/spec/differences.md E1a: what a question asks for is bounded, and belongs to its command.
@@ -94,6 +96,10 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			reason: "a workload without a name", refused: "workloads[0]",
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: []Object{{Kind: "Thing"}}},
 		},
+		{reason: "a history", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Since: &metav1.Time{}}, command: CommandHistory},
+		{reason: "a history of a cluster", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Clusters: []string{"c1"}}, command: CommandHistory},
+		{reason: "a history of nothing", question: Question{Command: CommandHistory}, refused: "objects, kinds: name what is asked about"},
+		{reason: "a time of an explanation", question: Question{Objects: []Object{thing}, Since: &metav1.Time{}}, refused: "since: it is of the command history"},
 		{
 			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: make([]Object, MaxWorkloads+1)},

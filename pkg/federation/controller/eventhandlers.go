@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -39,6 +40,8 @@ type eventHandlers struct {
 	recorder events.EventRecorder
 	// formerRenewal is queue.Settings.FormerRenewal.
 	formerRenewal func() time.Time
+	// history records where objects are delivered.
+	history *recorder.Recorder
 }
 
 // source returns the source of the controller.
@@ -50,6 +53,7 @@ func (e *eventHandlers) source() *sharedinventory.Source {
 }
 
 func (e *eventHandlers) listen(ctx context.Context) error {
+	e.history.ForgetWorks()
 	if err := e.state.Shared.Listen(ctx, e.cache, append(e.kinds(ctx), e.objectKinds(ctx)...)...); err != nil {
 		return err
 	}
@@ -174,6 +178,9 @@ func (e *eventHandlers) updateNamespace(ctx context.Context, before, after *core
 // updateWork enqueues the object of a work, unless the event shows an own write or nothing that counts.
 func (e *eventHandlers) updateWork(before, after *workv1.ManifestWork, initial bool) {
 	key, ours := e.workKey(after)
+	if ours {
+		e.history.SetWork(key, after, initial)
+	}
 	if ours && !e.state.works.Observe(key, after, false) && (before == nil || e.changed(key, before, after)) {
 		e.state.memories.get(key)
 		e.enqueueWork(initial, key, before, after)
@@ -208,7 +215,11 @@ func (e *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, aft
 }
 
 func (e *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWork) {
-	if key, ours := e.workKey(last); ours && !e.state.works.Observe(key, last, true) {
+	key, ours := e.workKey(last)
+	if ours {
+		e.history.DeleteWork(key, last)
+	}
+	if ours && !e.state.works.Observe(key, last, true) {
 		e.state.memories.get(key)
 		e.state.enqueue(queue.PriorityUser, key)
 		e.forgetOnStandby(ctx, key)

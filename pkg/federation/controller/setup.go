@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/apply"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -41,6 +42,8 @@ type Options struct {
 	Inventory *sharedinventory.Shared
 	// IndexWorks is IndexWorks, which the controller and the webhook of one manager call once.
 	IndexWorks func(manager.Manager, queue.Settings) error
+	// History records where objects are delivered; a nil Recorder records nothing.
+	History *recorder.Recorder
 }
 
 // Setup adds the controller to the manager.
@@ -54,7 +57,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 	shared := newState(o.Inventory, kinds, settings.Clock, settings.FormerRenewal)
 
-	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
+	events, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
@@ -71,7 +74,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return err
 	}
 	writes, err := apply.NewClient(mgr, apply.Options{
-		FieldManager: federation.FieldManager, Recorder: recorder,
+		FieldManager: federation.FieldManager, Recorder: events,
 		Owns: map[string][]fieldpath.Path{workKind.Kind: {fieldpath.MakePathOrDie("spec")}},
 	})
 	if err != nil {
@@ -82,7 +85,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	typed := queue.Options[inventory.Key](settings)
-	typed.Reconciler = newReconciler(h, o.Limits, newRetries(), recorder)
+	typed.Reconciler = newReconciler(h, o.Limits, newRetries(), events)
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Objects, func(key inventory.Key) []any {
 		return []any{"kind", key.GroupKind, "object", klog.KRef(key.Namespace, key.Name)}
 	})
@@ -92,8 +95,8 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
 	handlers := &eventHandlers{
-		state: shared, cache: mgr.GetCache(), objects: delivered, live: live, elected: mgr.Elected(), recorder: recorder,
-		formerRenewal: settings.FormerRenewal,
+		state: shared, cache: mgr.GetCache(), objects: delivered, live: live, elected: mgr.Elected(), recorder: events,
+		formerRenewal: settings.FormerRenewal, history: o.History,
 	}
 	systems.OnEnd(mgr, shared.release(o.Inventory.Handle(shared.owns, handlers.state.EnqueueAffected)))
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.

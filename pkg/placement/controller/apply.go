@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/freshness"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -30,6 +31,7 @@ type applier struct {
 	writer   placement.Writer
 	reporter recorders
 	tracer   tracer
+	history  *recorder.Recorder
 }
 
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
@@ -64,17 +66,20 @@ func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
 	start := a.state.clock.Now()
 	own := c.own()
 	c.changes.before = own.present.Pages
-	recorder := a.reporter.forCycle(c.placement, c.Result, &c.changes)
+	reports := a.reporter.forCycle(c.placement, c.Result, &c.changes)
 	observe := a.observer(ctx, c, own)
 	var edited map[string]bool
 	if !own.plan.Empty() {
 		edited = a.state.contents.edited(c.placement.Key(), own.present.Pages)
+		a.history.Begin(c.placement.Key())
 	}
 
 	defer func() {
-		recorder.send()
-		recorder.sendChanges(ctx, edited)
-		recorder.warnOfLosses(edited, a.state.served.warnPercent())
+		reports.send()
+		if reasons := reports.sendChanges(ctx, edited); !own.plan.Empty() {
+			a.history.End(c.placement.Key(), reasons)
+		}
+		reports.warnOfLosses(edited, a.state.served.warnPercent())
 	}()
 	if err := a.reserve(ctx, c); err != nil {
 		return err
@@ -85,13 +90,13 @@ func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
 	case queue.Outdated(err), queue.Terminating(err):
 		return err
 	case err != nil:
-		a.reportFailure(ctx, c, recorder, err)
+		a.reportFailure(ctx, c, reports, err)
 		return err
 	}
 
 	c.stats.at = a.state.clock.Now()
 	status := c.Status(c.placement, metav1.Time{Time: c.stats.at}, !c.deletesForNewSpec())
-	if err := a.writeStatus(ctx, c, recorder, status); err != nil {
+	if err := a.writeStatus(ctx, c, reports, status); err != nil {
 		return err
 	}
 	err = a.delete(ctx, writer, c, own, written, observe)

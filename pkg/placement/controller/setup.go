@@ -15,6 +15,7 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
@@ -48,11 +49,17 @@ type Options struct {
 	View *View
 	// Inventory is what all controllers of the manager share.
 	Inventory *sharedinventory.Shared
+	// History records what happens to decisions; a nil Recorder records nothing.
+	History *recorder.Recorder
 }
 
 // Setup adds the controllers to the manager.
 func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
-	return service{o.outputs(), o.View, o.Inventory}.setup(mgr, settings)
+	written := o.outputs()
+	if err := o.History.Setup(mgr, o.Inventory, written.apis); err != nil {
+		return fmt.Errorf("preparing the history: %w", err)
+	}
+	return service{written, o.View, o.Inventory, o.History}.setup(mgr, settings)
 }
 
 // outputs returns the APIs to serve and the formats to write.
@@ -80,6 +87,7 @@ type service struct {
 	served    servedAPIs
 	view      *View
 	inventory *sharedinventory.Shared
+	history   *recorder.Recorder
 }
 
 // setup serves the placements of the APIs, and connects the view to what is known of them.
@@ -89,7 +97,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 	shared := newState(s.inventory, s.served, settings.Clock)
 
-	recorder, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
+	events, err := eventwriter.Add(mgr, component, shared.Queue.Busy)
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
@@ -106,7 +114,8 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 			tracer: tracer,
 		},
 		applier: &applier{
-			reader: known, live: live, writer: placement.Writer{Client: known.client}, reporter: recorders{recorder: recorder}, tracer: tracer,
+			reader: known, live: live, writer: placement.Writer{Client: known.client}, reporter: recorders{recorder: events}, tracer: tracer,
+			history: s.history,
 		},
 		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
@@ -134,7 +143,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	handlers := &eventHandlers{
-		state: shared, cache: mgr.GetCache(), live: live, elected: mgr.Elected(), recorder: recorder, formerRenewal: settings.FormerRenewal,
+		state: shared, cache: mgr.GetCache(), live: live, elected: mgr.Elected(), recorder: events, formerRenewal: settings.FormerRenewal,
 	}
 	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }

@@ -58,11 +58,11 @@ func (s *stage) coldStart(ctx context.Context) error {
 	return s.rest(ctx)
 }
 
-// launch starts the hub; the window begins before it.
-func (s *stage) launch(ctx context.Context) (window, error) {
+// launch starts the hub, with further flags; the window begins before it.
+func (s *stage) launch(ctx context.Context, flags ...string) (window, error) {
 	w := window{begin: time.Now(), mark: s.observer.mark()}
 	var err error
-	s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig, "placement")
+	s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig, "placement", flags...)
 	return w, err
 }
 
@@ -200,9 +200,9 @@ func addStarts(run *report.Run, scenario string, starts []start) string {
 	return fmt.Sprintf("ready after %v, quiet after %v, cpu %v, %d MiB", ready, quiet, spent, peak>>20)
 }
 
-// startAgain starts the hub and waits until it is quiet.
-func (s *stage) startAgain(ctx context.Context, scenario string, measured *start) (*outcome, error) {
-	w, err := s.launch(ctx)
+// startAgain starts the hub, with further flags, and waits until it is quiet.
+func (s *stage) startAgain(ctx context.Context, scenario string, measured *start, flags ...string) (*outcome, error) {
+	w, err := s.launch(ctx, flags...)
 	if err != nil {
 		return nil, err
 	}

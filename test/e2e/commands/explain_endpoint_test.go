@@ -137,6 +137,8 @@ func TestExplainThroughTheHub(t *testing.T) {
 
 	t.Run("attacks", func(t *testing.T) { checkAttacks(t, h, address) })
 
+	t.Run("the hub remembers what moved", func(t *testing.T) { checkHistory(t, h, editor) })
+
 	t.Run("a hub that does not answer: what is written, the role, and no wall", func(t *testing.T) {
 		h.Stop(t, replica)
 		p := suite.Run(t, "explain", "--kubeconfig", editor, "team-a/standby")

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
+	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+const (
+	// mostRows bounds the rows of an answer, and mostReviews the objects of causes for which rights are asked.
+	mostRows    = 1000
+	mostReviews = 100
+)
+
+// History has what happened to decisions. It is safe for concurrent use.
+type History interface {
+	// Find returns the rows that a Query selects, oldest first, and whether its limit has left some out.
+	Find(query history.Query) ([]*history.Move, bool)
+	// Leads reports whether this process evaluates.
+	Leads() bool
+	// NamespaceUID returns the present uid of a namespace; empty if there is none, or the hub may not know.
+	NamespaceUID(ctx context.Context, name string) (types.UID, error)
+}
+
+// errNoHistory is about a hub without a history.
+var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts it with --history=memory and " +
+	"--history-bytes above 0")}
+
+// askedForHistory returns the rights that permit a question about what happened to Placements.
+func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked, error) {
+	asked := make([]access.Asked, 0, len(question.Objects)+len(question.Kinds))
+	for i, object := range question.Objects {
+		resource, is := e.historyResource(object.GroupKind())
+		if !is {
+			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, object.GroupKind())
+		}
+		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
+	}
+	for i, kind := range question.Kinds {
+		resource, is := e.historyResource(kind.GroupKind())
+		if !is {
+			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, kind.GroupKind())
+		}
+		asked = append(asked, access.Asked{
+			Verb: access.VerbList, Resource: resource, Namespace: question.Namespace, AllNamespaces: question.Namespace == "",
+		})
+	}
+	return asked, nil
+}
+
+// historyResource returns the resource of a kind of Placements or of delivered objects; false for other kinds.
+func (e *Explainer) historyResource(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
+	for _, delivered := range e.Delivered {
+		if kind == delivered.GroupKind() {
+			return delivered.GroupVersion().WithResource(delivered.Resource), true
+		}
+	}
+	return placementResourceOf(kind)
+}
+
+// placementResourceOf returns the resource of a kind of Placements; false for other kinds.
+func placementResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
+	for _, adapter := range api.Adapters() {
+		if adapter.Kind().GroupKind() == kind {
+			return PlacementResource(adapter), true
+		}
+	}
+	return schema.GroupVersionResource{}, false
+}
+
+// happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is shown
+// of each cause takes a right of its own.
+func (e *Explainer) happened(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
+	list, err := e.moves(ctx, question)
+	if err != nil {
+		return endpoint.Answer{}, err
+	}
+	style := printers.Style{Color: question.Color, Width: question.Width}
+	style.Options = document.Options{Wide: printers.Format(question.Output) == printers.FormatWide}
+	return answerWith(question, list, style)
+}
+
+// moves returns what happened to the Placements of a Question.
+func (e *Explainer) moves(ctx context.Context, question *endpoint.Question) (*movelist.List, error) {
+	if e.History == nil {
+		return nil, errNoHistory
+	}
+	query := history.Query{Namespace: question.Namespace, Clusters: question.Clusters, Limit: mostRows, Has: func(object history.Object) bool {
+		return slices.ContainsFunc(question.Objects, func(named endpoint.Object) bool {
+			return named.Group == object.Group && named.Kind == object.Kind && named.Name == object.Name
+		}) || slices.Contains(question.Kinds, endpoint.KindRef{Group: object.Group, Kind: object.Kind})
+	}}
+	if question.Since != nil {
+		query.Since = question.Since.Time
+	}
+	found, more := e.History.Find(query)
+	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}}
+	shown, err := movelist.Select(ctx, found, movelist.Rules{Shown: sights.shown, Sight: sights.of})
+	if err != nil {
+		return nil, err
+	}
+	return &movelist.List{
+		Now: metav1.NewTime(e.Now()), Namespace: question.Namespace, Moves: shown, More: more, Derived: !e.History.Leads(),
+	}, nil
+}
+
+// sights decides what the caller of one answer sees.
+type sights struct {
+	explainer *Explainer
+	namespace string
+
+	// uid is that of the namespace, once it is read; empty if it is not known.
+	uid     types.UID
+	read    bool
+	placed  map[string]bool
+	sights  map[sightKey]movelist.Sight
+	reviews int
+}
+
+// sightKey is an object of a cause, for the decisions of a namespace.
+type sightKey struct {
+	history.Object
+
+	of string
+}
+
+// shown reports whether a row is that of the present namespace (docs/spec/history.md HI9). Who asks about all namespaces may list them all.
+func (s *sights) shown(ctx context.Context, move *history.Move) (bool, error) {
+	if s.namespace == "" {
+		return true, nil
+	}
+	if !s.read {
+		uid, err := s.explainer.History.NamespaceUID(ctx, s.namespace)
+		if err != nil {
+			return false, fmt.Errorf("finding out of which namespace the rows are: %w", err)
+		}
+		s.read, s.uid = true, uid
+	}
+	if move.NamespaceUID != "" && s.uid != "" {
+		return move.NamespaceUID == string(s.uid), nil
+	}
+	return s.exists(ctx, move)
+}
+
+// exists reports whether the Placement of a row exists with its uid.
+func (s *sights) exists(ctx context.Context, move *history.Move) (bool, error) {
+	if exists, known := s.placed[move.UID]; known {
+		return exists, nil
+	}
+	for _, adapter := range api.Adapters() {
+		if adapter.Kind().Group != move.Group {
+			continue
+		}
+		object := adapter.Empty()
+		err := s.explainer.Client.Get(ctx, client.ObjectKey{Namespace: move.Namespace, Name: move.Name}, object)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("reading a Placement of the namespace %s: %w", move.Namespace, err)
+		}
+		if s.placed == nil {
+			s.placed = map[string]bool{}
+		}
+		s.placed[move.UID] = err == nil && move.UID != "" && string(object.GetUID()) == move.UID
+	}
+	return s.placed[move.UID], nil
+}
+
+// of returns how much of a cause is shown (docs/spec/history.md HI10).
+func (s *sights) of(ctx context.Context, namespace string, cause *history.Cause) (movelist.Sight, error) {
+	key := sightKey{history.Object{Group: cause.Group, Kind: cause.Kind, Namespace: cause.Namespace, Name: cause.Name}, namespace}
+	if sight, known := s.sights[key]; known {
+		return sight, nil
+	}
+	sight := s.inScope(namespace, cause)
+	resource, known := causeResources[schema.GroupKind{Group: cause.Group, Kind: cause.Kind}]
+	if known && s.reviews < mostReviews {
+		s.reviews++
+		may, err := access.May(ctx, access.VerbGet, resource, cause.Namespace, cause.Name)
+		if err != nil {
+			return movelist.Nothing, err
+		}
+		if may {
+			sight = movelist.All
+		}
+	}
+	s.sights[key] = sight
+	return sight, nil
+}
+
+// causeResources are the resources of the objects of causes.
+var causeResources = func() map[schema.GroupKind]schema.GroupVersionResource {
+	resources := map[schema.GroupKind]schema.GroupVersionResource{
+		{Group: clusterv1.GroupName, Kind: "ManagedCluster"}:           schema.GroupVersion(clusterv1.GroupVersion).WithResource("managedclusters"),
+		{Group: clusterv1.GroupName, Kind: "ManagedClusterSet"}:        setResource,
+		{Group: clusterv1.GroupName, Kind: "ManagedClusterSetBinding"}: bindingResource,
+		{Group: clusterv1.GroupName, Kind: "AddOnPlacementScore"}: schema.GroupVersion(clusterv1alpha1.GroupVersion).
+			WithResource("addonplacementscores"),
+	}
+	for _, kind := range tools.PlacementKinds() {
+		resources[kind.GroupKind()], _ = placementResourceOf(kind.GroupKind())
+	}
+	return resources
+}()
+
+// inScope returns how much of a cause explain shows to who may not read its object: clusters in scope of the namespace, and the sets bound to it.
+func (s *sights) inScope(namespace string, cause *history.Cause) movelist.Sight {
+	if s.explainer.Live == nil || !s.explainer.Live.Synced() {
+		return movelist.Nothing
+	}
+	snapshot := s.explainer.Live.Snapshot()
+	scope, cluster := snapshot.Scope(namespace, nil), ""
+	switch cause.Kind {
+	case "ManagedCluster":
+		cluster = cause.Name
+	case "AddOnPlacementScore":
+		cluster = cause.Namespace
+	case "ManagedClusterSet":
+		if slices.Contains(scope.Bound, cause.Name) {
+			return movelist.Value
+		}
+		return movelist.Nothing
+	default:
+		return movelist.Nothing
+	}
+	if info := snapshot.Cluster(cluster); info != nil && scope.Contains(info) {
+		return movelist.Value
+	}
+	return movelist.Nothing
+}

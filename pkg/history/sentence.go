@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	// clustersNamed and causesNamed bound the names and the causes in a sentence.
+	clustersNamed = 10
+	causesNamed   = 3
+)
+
+// Sentence returns "lost eu2, gained us2: ManagedCluster eu2 taint maintenance:NoSelect added by kubectl-edit". Without a cause it has the reasons of
+// the evaluation: "lost eu2 (ManagedCluster is deleted), gained eu3 (rank 2, score 87)".
+func (m *Move) Sentence() string {
+	known := len(m.Causes)+m.HiddenCauses > 0
+	var parts []string
+	for _, part := range []struct {
+		verb     string
+		clusters []string
+	}{{"lost", m.Lost}, {"gained", m.Gained}} {
+		if len(part.clusters) > 0 {
+			parts = append(parts, part.verb+" "+m.names(part.clusters, !known))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if !known {
+		return text
+	}
+	return text + ": " + m.causes()
+}
+
+// names names clusters, with the reasons of the evaluation if they are asked for.
+func (m *Move) names(clusters []string, reasons bool) string {
+	var text strings.Builder
+	for i, cluster := range clusters {
+		if i == clustersNamed {
+			fmt.Fprintf(&text, " and %d more", len(clusters)-i)
+			break
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(cluster)
+		if reason := m.ReasonOf(cluster); reasons && reason != "" {
+			fmt.Fprintf(&text, " (%s)", reason)
+		}
+	}
+	return text.String()
+}
+
+// ReasonOf returns the reason of the evaluation for a cluster; empty if none is known.
+func (m *Move) ReasonOf(cluster string) string {
+	for _, reason := range m.Reasons {
+		if reason.Cluster == cluster {
+			return reason.Text
+		}
+	}
+	return ""
+}
+
+// causes names the causes, and how many are not shown.
+func (m *Move) causes() string {
+	texts := make([]string, 0, causesNamed+2)
+	for i := range m.Causes {
+		if i == causesNamed {
+			texts = append(texts, fmt.Sprintf("%d more", len(m.Causes)-i))
+			break
+		}
+		texts = append(texts, m.Causes[i].Sentence())
+	}
+	switch m.HiddenCauses {
+	case 0:
+	case 1:
+		texts = append(texts, "a change of an object that this user may not read")
+	default:
+		texts = append(texts, fmt.Sprintf("%d changes of objects that this user may not read", m.HiddenCauses))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Sentence returns "ManagedCluster eu2 taint maintenance:NoSelect added by kubectl-edit", or "ManagedCluster c7 label region changed from eu to us".
+func (c *Cause) Sentence() string {
+	name := c.Name
+	if c.Namespace != "" {
+		name = c.Namespace + "/" + name
+	}
+	words := []string{c.Kind, name}
+	if c.What != "" {
+		words = append(words, c.What)
+	}
+	words = append(words, string(c.Action))
+	if c.Action == Changed && c.Old != "" && c.New != "" {
+		words = append(words, "from", c.Old, "to", c.New)
+	}
+	if c.Manager != "" {
+		words = append(words, "by", c.Manager)
+	}
+	return strings.Join(words, " ")
+}

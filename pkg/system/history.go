@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package system
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
+)
+
+// The flags of the history of decisions.
+const (
+	HistoryFlag      = "history"
+	HistoryBytesFlag = "history-bytes"
+)
+
+// The places in which the history of decisions is kept.
+const (
+	HistoryMemory = "memory"
+	HistoryOff    = "off"
+)
+
+const (
+	// DefaultHistoryBytes is how much memory the history takes at most unless Options set another number.
+	DefaultHistoryBytes = 32 << 20
+	// leastHistoryBytes has room for some rows of some namespaces.
+	leastHistoryBytes = 256 << 10
+	mostHistoryBytes  = 4 << 30
+)
+
+// HistoryOptions say how the history of decisions is kept.
+type HistoryOptions struct {
+	// Mode is HistoryMemory or HistoryOff; empty is off.
+	Mode string
+	// Bytes bounds the memory; 0 is off.
+	Bytes int64
+}
+
+// StartHistory makes the Recorder. It is called once, before CacheOptions and Setup.
+func (o *Options) StartHistory() {
+	if o.History.Mode == HistoryMemory {
+		o.Recorder = recorder.New(int(o.History.Bytes))
+	}
+}
+
+// bytesValue is a flag with a number of bytes, as Kubernetes writes quantities.
+type bytesValue struct{ bytes *int64 }
+
+var _ pflag.Value = bytesValue{}
+
+// String implements pflag.Value.
+func (b bytesValue) String() string {
+	if b.bytes == nil {
+		return ""
+	}
+	return resource.NewQuantity(*b.bytes, resource.BinarySI).String()
+}
+
+// Set implements pflag.Value.
+func (b bytesValue) Set(text string) error {
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return fmt.Errorf("%q is no number of bytes such as 32Mi or 1Gi", text)
+	}
+	*b.bytes = quantity.Value()
+	return nil
+}
+
+// Type implements pflag.Value.
+func (bytesValue) Type() string { return "quantity" }
+
+// addHistoryFlags adds the flags of the history.
+func (o *Options) addHistoryFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.History.Mode, HistoryFlag, o.History.Mode,
+		"Where the hub keeps what happened to decisions, for 'placement history': "+HistoryMemory+", which ends with the process, or "+HistoryOff+".")
+	fs.Var(bytesValue{&o.History.Bytes}, HistoryBytesFlag,
+		"Memory for what happened to decisions, such as 32Mi, with a fair share for each namespace; 0 is off.")
+}
+
+// validateHistory returns what is wrong with the settings of the history.
+func (o *Options) validateHistory() error {
+	switch {
+	case o.History.Mode != HistoryMemory && o.History.Mode != HistoryOff && o.History.Mode != "":
+		return fmt.Errorf("--%s: unknown place %q; use %s or %s", HistoryFlag, o.History.Mode, HistoryMemory, HistoryOff)
+	case o.History.Bytes != 0 && (o.History.Bytes < leastHistoryBytes || o.History.Bytes > mostHistoryBytes):
+		return fmt.Errorf("--%s: %s is out of range; use 0 for no history, or from %s to %s", HistoryBytesFlag, bytesValue{&o.History.Bytes},
+			resource.NewQuantity(leastHistoryBytes, resource.BinarySI), resource.NewQuantity(mostHistoryBytes, resource.BinarySI))
+	default:
+		return nil
+	}
+}
