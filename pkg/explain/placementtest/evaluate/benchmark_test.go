@@ -107,7 +107,7 @@ func BenchmarkRun(b *testing.B) {
 			if bench.bar > 0 {
 				b.ReportMetric(took/bench.bar, "of-the-bar")
 			}
-			file := worldFile(b, state)
+			file := manifestsOf(b, state)
 			read := seconds(func() { systemsWorld(b, file) })
 			simulated := seconds(func() {
 				if got := state.Evaluate(noon, func(key inventory.Key) bool { return key.Name == "p0" }); len(got) != 1 {
@@ -129,8 +129,8 @@ func seconds(do func()) float64 {
 	return time.Since(begun).Seconds() / times
 }
 
-// worldFile returns a file with the objects of a State.
-func worldFile(b *testing.B, state *explain.State) string {
+// manifestsOf returns a file with the objects of a State.
+func manifestsOf(b *testing.B, state *explain.State) string {
 	b.Helper()
 	var content strings.Builder
 	for kind, object := range state.Each(explain.OfPlacements) {
