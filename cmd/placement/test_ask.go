@@ -20,8 +20,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-// ask evaluates cases by the explanations of the hub, for a user who may not read all that decides. The error says which rights are missing if the hub
-// does not answer.
+// ask evaluates cases by the explanations of the hub, for a user who may not read all that decides. The error says which rights are missing if the
+// hub does not answer.
 func (o *testOptions) ask(ctx context.Context, read []*cases.Case, now time.Time, refused error) (evaluate.Results, error) {
 	if o.now != "" {
 		return evaluate.Results{}, endpoint.Unanswered(refused, errors.New("the hub explains the present, so it was not asked because of --now"))

@@ -108,7 +108,8 @@ func workloadOf(text string) (hubstate.Workload, error) {
 	return hubstate.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, nil
 }
 
-// changed are the objects of a file or directory that a change names: those that placement simulate --add takes, or those that placement diff compares.
+// changed are the objects of a file or directory that a change names: those that placement simulate --add takes, or those that placement diff
+// compares.
 type changed struct {
 	// fleet is nil for objects that are compared.
 	fleet   *explain.State

@@ -72,9 +72,9 @@ const (
 	lostBar   = 5.0
 )
 
-// BenchmarkRun measures 1,000 simple cases, the loss of each cluster for 100 Placements, and for one Placement that selects all clusters. It prints the
-// share of the bar, if there is one, and how many times as long placement simulate takes once for each case. Both read the world from files: the cases
-// once for all, and simulate each time.
+// BenchmarkRun measures 1,000 simple cases, the loss of each cluster for 100 Placements, and for one Placement that selects all clusters. It prints
+// the share of the bar, if there is one, and how many times as long placement simulate takes once for each case. Both read the world from files: the
+// cases once for all, and simulate each time.
 func BenchmarkRun(b *testing.B) {
 	const losses = "objects: {placements: {}}, when: {lost: {any: 1}}, expect: {selected: {atLeast: 1}, moves: {atMost: 1}}"
 	for _, bench := range []struct {
