@@ -67,7 +67,10 @@ func (s *Suite) CRD(ctx context.Context) ([]Result, error) {
 		{"empty", map[string]any{"decisions": []any{}}, true, "decisions: [] is refused, which says that nothing is selected"},
 		{"full", map[string]any{"decisions": references(maxDecisions)}, true, "100 decisions are refused"},
 		{"overfull", map[string]any{"decisions": references(maxDecisions + 1)}, false, "101 decisions are accepted"},
-		{"without-reference", map[string]any{"decisions": []any{map[string]any{"reason": "r"}}}, false, "a decision without clusterProfileRef is accepted"},
+		{
+			"without-reference", map[string]any{"decisions": []any{map[string]any{"reason": "r"}}}, false,
+			"a decision without clusterProfileRef is accepted",
+		},
 		{
 			"without-name", map[string]any{"decisions": []any{map[string]any{"clusterProfileRef": map[string]any{"namespace": "fleet"}}}}, false,
 			"a reference without a name is accepted",
@@ -99,7 +102,8 @@ func (s *Suite) CRD(ctx context.Context) ([]Result, error) {
 func (s *Suite) checkStatus(ctx context.Context, namespace string, o *outcomes) error {
 	decisions := s.dynamic.Resource(placementDecisions).Namespace(namespace)
 	fields := map[string]any{"decisions": references(1), "status": map[string]any{"phase": "Ready"}}
-	created, err := decisions.Create(ctx, object(inventory.GroupVersion.String(), "PlacementDecision", namespace, "status", fields), metav1.CreateOptions{})
+	slice := object(inventory.GroupVersion.String(), "PlacementDecision", namespace, "status", fields)
+	created, err := decisions.Create(ctx, slice, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create PlacementDecision %s/status: %w", namespace, err)
 	}

@@ -72,7 +72,7 @@ func (r *recorder) observe(e watch.Event) {
 	case e.Type == watch.Bookmark:
 		return
 	case e.Type == watch.Error || !isSlice:
-		r.failed = fmt.Errorf("the watch of PlacementDecisions ended: %v", e.Object) //nolint:err113 // It is reported as it is.
+		r.failed = fmt.Errorf("the watch of PlacementDecisions ended: %v", e.Object)
 	case r.foreign[slice.UID]:
 		return
 	case e.Type == watch.Deleted:
@@ -146,7 +146,7 @@ func (r *recorder) quiet(ctx context.Context, during, within time.Duration) erro
 		select {
 		case <-changed:
 			if time.Now().After(end) {
-				return fmt.Errorf("slices are still written after %s", within) //nolint:err113 // It is reported as it is.
+				return fmt.Errorf("slices are still written after %s", within)
 			}
 		case <-time.After(during):
 			return nil

@@ -58,7 +58,7 @@ const (
 // Rules returns all rules in the order of their numbers.
 func Rules() []Rule {
 	return []Rule{
-		{RuleSchema, Core, "decisions is required and may be empty, more than 100 and a reference without a name are refused, and there is no status"},
+		{RuleSchema, Core, "decisions is required and may be empty, more than 100 and references without a name are refused, there is no status"},
 		{RuleNamespace, Core, "a reference without a namespace means the namespace of its slice"},
 		{RuleReference, Core, "every reference leads to a ClusterProfile that exists"},
 		{RuleDecisionKey, Core, "all slices of a decision with more than one have the same decision-key"},

@@ -164,7 +164,7 @@ func (h *hub) Delete(ctx context.Context, placement types.NamespacedName) error 
 func (h *hub) Kill(context.Context) error {
 	h.running.Signal(h.t, syscall.SIGKILL)
 	if code := h.running.ExitCode(h.t); code != -1 {
-		return fmt.Errorf("the hub ended with code %d by itself; %s", code, h.running) //nolint:err113 // It is printed as it is.
+		return fmt.Errorf("the hub ended with code %d by itself; %s", code, h.running)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (h *hub) Start(ctx context.Context) error {
 	h.running = program.Start(h.t, h.t, binary, nil, "controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0",
 		"--disable-leader-election", "--sig-placement-decisions")
 	insecure := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The certificate is signed by itself.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
 	defer insecure.CloseIdleConnections()
 	program.Eventually(h.t, "waiting for the hub to be ready", func() error {
@@ -187,13 +187,13 @@ func (h *hub) Start(ctx context.Context) error {
 		}
 		found := serving.FindStringSubmatch(h.running.Stderr.String())
 		if found == nil {
-			return errors.New("it does not serve yet") //nolint:err113 // It is printed as it is.
+			return errors.New("it does not serve yet")
 		}
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+found[1]+"/readyz/evaluation", nil)
 		program.Must(h.t, err)
 		response, err := insecure.Do(request)
 		if err != nil {
-			return err //nolint:wrapcheck // It is printed as it is.
+			return err
 		}
 		if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
 			return fmt.Errorf("status %d: %w", response.StatusCode, err)
