@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,7 @@ func fleetOf(n int) []inventory.ClusterProfile {
 func sliceOf(index, from, to int) slice {
 	s := slice{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprintf("s%d", index), Labels: map[string]string{
-			inventory.DecisionKeyLabel: "d", inventory.DecisionIndexLabel: fmt.Sprint(index),
+			inventory.DecisionKeyLabel: "d", inventory.DecisionIndexLabel: strconv.Itoa(index),
 		}},
 		SchedulerName: "scheduler", Decisions: []inventory.ClusterDecision{},
 	}

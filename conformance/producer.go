@@ -260,13 +260,14 @@ func (p *production) union(decision []inventory.PlacementDecision) map[ProfileRe
 // difference says how the union of the slices differs from the wish.
 func (p *production) difference(decision []inventory.PlacementDecision) string {
 	got := p.union(decision)
-	var missing, surplus []string
+	var missing []string
 	for _, profile := range p.wish {
 		if !got[profile] {
 			missing = append(missing, profile.String())
 		}
 		delete(got, profile)
 	}
+	surplus := make([]string, 0, len(got))
 	for ref := range got {
 		surplus = append(surplus, ref.String())
 	}
@@ -296,7 +297,7 @@ func (p *production) addLost(rule string, mark int, staying []ProfileRef) {
 	if len(lost) == 0 {
 		return
 	}
-	var texts []string
+	texts := make([]string, 0, len(lost))
 	for profile, event := range lost {
 		texts = append(texts, profile.String()+" after "+event)
 	}

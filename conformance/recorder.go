@@ -27,7 +27,7 @@ type event struct {
 	slice *inventory.PlacementDecision // after the change; nil if it was deleted
 }
 
-// recorder records every state of the slices of all namespaces, but for those that it was told to leave out.
+// recorder records every state of the slices of all namespaces, but for those that existed before.
 type recorder struct {
 	mu      sync.Mutex
 	foreign map[types.UID]bool
@@ -86,17 +86,6 @@ func (r *recorder) observe(e watch.Event) {
 	r.changed = make(chan struct{})
 }
 
-// leaveOut makes slices foreign.
-func (r *recorder) leaveOut(uids ...types.UID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, uid := range uids {
-		r.foreign[uid] = true
-		delete(r.current, uid)
-	}
-	r.events = slices.DeleteFunc(r.events, func(e event) bool { return r.foreign[e.uid] })
-}
-
 // decision returns the slices that exist, by namespace and name, and how many events there were.
 func (r *recorder) decision() ([]inventory.PlacementDecision, int) {
 	r.mu.Lock()
@@ -130,7 +119,7 @@ func (r *recorder) await(ctx context.Context, within time.Duration, holds func()
 		case <-timer.C:
 			return holds(), nil
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return false, context.Cause(ctx) //nolint:wrapcheck // The test has ended.
 		}
 	}
 }
@@ -151,7 +140,7 @@ func (r *recorder) quiet(ctx context.Context, during, within time.Duration) erro
 		case <-time.After(during):
 			return nil
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return context.Cause(ctx) //nolint:wrapcheck // The test has ended.
 		}
 	}
 }
@@ -160,7 +149,7 @@ func (r *recorder) quiet(ctx context.Context, during, within time.Duration) erro
 func (r *recorder) since(mark int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var texts []string
+	texts := make([]string, 0, len(r.events)-mark)
 	for _, e := range r.events[mark:] {
 		texts = append(texts, e.what)
 	}

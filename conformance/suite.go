@@ -75,10 +75,12 @@ func NewSuite(o Options) (*Suite, error) {
 	o.Quiet = cmp.Or(o.Quiet, 2*time.Second)
 	if o.Config == nil {
 		file := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+		if file == "" {
+			return nil, fmt.Errorf("the suite has no API server: set Options.Config or the variable %s", clientcmd.RecommendedConfigPathEnvVar)
+		}
 		config, err := clientcmd.BuildConfigFromFlags("", file)
-		if err != nil || file == "" {
-			return nil, fmt.Errorf("Options.Config is nil and the variable %s has no usable file (%q): %w",
-				clientcmd.RecommendedConfigPathEnvVar, file, err)
+		if err != nil {
+			return nil, fmt.Errorf("read the kubeconfig %s: %w", file, err)
 		}
 		o.Config = config
 	}
