@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	// mostRows bounds the rows of an answer, and mostReviews the objects of causes for which rights are asked.
+	// mostRows and mostBytes bound the rows of an answer, and mostReviews the objects of causes for which rights are asked.
 	mostRows    = 1000
+	mostBytes   = 8 << 20
 	mostReviews = 100
 )
 
@@ -114,6 +115,12 @@ func (e *Explainer) moves(ctx context.Context, question *endpoint.Question) (*mo
 		query.Since = question.Since.Time
 	}
 	found, more := e.History.Find(query)
+	size, first := 0, len(found) // The latest rows are answered.
+	for first > 0 && size+found[first-1].Size() <= mostBytes {
+		first--
+		size += found[first].Size()
+	}
+	found, more = found[first:], more || first > 0
 	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}}
 	shown, err := movelist.Select(ctx, found, movelist.Rules{Shown: sights.shown, Sight: sights.of})
 	if err != nil {

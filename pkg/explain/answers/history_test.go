@@ -5,6 +5,7 @@ package answers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,25 @@ func TestHI7AStandbySaysSo(t *testing.T) {
 	}
 	if _, list, text := askHistory(t, remembered{Ring: ring}, fakehub.RoleView, question); list.Derived {
 		t.Errorf("the answer is %s", text)
+	}
+}
+
+// docs/spec/history.md HI2: an answer has the latest rows, of a bounded number of bytes.
+func TestHI2AnswersAreBounded(t *testing.T) {
+	ring := history.NewRing(64 << 20)
+	clusters := make([]string, 5000)
+	for i := range clusters {
+		clusters[i] = fmt.Sprintf("cluster-%04d", i)
+	}
+	for i := range 100 {
+		move := moved("team-a", "present", fmt.Sprintf("p%d", i))
+		move.Lost = clusters
+		ring.Add(move)
+	}
+	question := endpoint.Question{Namespace: "team-a", Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}}
+	_, list, text := askHistory(t, remembered{Ring: ring}, fakehub.RoleView, question)
+	if len(list.Moves) == 0 || len(list.Moves) == 100 || !list.More || list.Moves[len(list.Moves)-1].Name != "p99" || len(text) > 16<<20 {
+		t.Errorf("%d rows in %d bytes, more %v", len(list.Moves), len(text), list.More)
 	}
 }
 

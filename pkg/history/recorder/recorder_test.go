@@ -162,6 +162,14 @@ func TestHI1ARoundIsOneRow(t *testing.T) {
 			h.set("p-decision-2", false, "us1", "us4")
 			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}, {Cluster: "us3", Text: "rank 1, score 7"}})
 		}, want: []string{"lost eu2 (label region is us), gained us3 (rank 1, score 7), us4"}},
+		{reason: "two evaluations in one round", run: func(h *hub) {
+			h.Begin(key)
+			h.set("p-decision-1", false, "eu1")
+			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}})
+			h.Begin(key)
+			h.set("p-decision-1", false, "eu1", "us4")
+			h.End(key, []history.Reason{{Cluster: "us4", Text: "rank 1, score 7"}})
+		}, want: []string{"lost eu2 (label region is us), gained us4 (rank 1, score 7)"}},
 		{reason: "a write of which the events come later", run: func(h *hub) {
 			h.Begin(key)
 			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}})
