@@ -44,8 +44,8 @@ type History interface {
 }
 
 // errNoHistory is about a hub without a history.
-var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts it with --history=memory and " +
-	"--history-bytes above 0")}
+var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts " +
+	"it with --history=memory and --history-bytes above 0")}
 
 // askedForHistory returns the rights that permit a question about what happened to Placements.
 func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked, error) {
@@ -53,14 +53,16 @@ func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked
 	for i, object := range question.Objects {
 		resource, is := e.historyResource(object.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, object.GroupKind())
+			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
+				i, object.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
 	for i, kind := range question.Kinds {
 		resource, is := e.historyResource(kind.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, kind.GroupKind())
+			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
+				i, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{
 			Verb: access.VerbList, Resource: resource, Namespace: question.Namespace, AllNamespaces: question.Namespace == "",
@@ -89,8 +91,8 @@ func placementResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bo
 	return schema.GroupVersionResource{}, false
 }
 
-// happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is shown
-// of each cause takes a right of its own.
+// happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is
+// shown of each cause takes a right of its own.
 func (e *Explainer) happened(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
 	list, err := e.moves(ctx, question)
 	if err != nil {

@@ -40,15 +40,15 @@ func (r remembered) NamespaceUID(context.Context, string) (types.UID, error) { r
 
 func causeOf(kind, namespace, name string) history.Cause {
 	return history.Cause{
-		Group: clusterGroup, Kind: kind, Namespace: namespace, Name: name, Action: history.Changed, What: "label region", Field: "metadata.labels[region]",
-		Old: "old-of-" + name, New: "new-of-" + name, Manager: "manager-of-" + name, UID: "uid-of-" + name,
+		Group: clusterGroup, Kind: kind, Namespace: namespace, Name: name, Action: history.Changed, What: "label region",
+		Field: "metadata.labels[region]", Old: "old-of-" + name, New: "new-of-" + name, Manager: "manager-of-" + name, UID: "uid-of-" + name,
 	}
 }
 
 func moved(namespace, uid, name string, causes ...history.Cause) *history.Move {
 	return &history.Move{
-		Time: time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC), Namespace: namespace, NamespaceUID: uid, Group: clusterGroup, Kind: "Placement", Name: name,
-		UID: "uid-of-" + name, Lost: []string{"eu1"}, Causes: causes,
+		Time: time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC), Namespace: namespace, NamespaceUID: uid, Group: clusterGroup, Kind: "Placement",
+		Name: name, UID: "uid-of-" + name, Lost: []string{"eu1"}, Causes: causes,
 	}
 }
 
@@ -192,7 +192,8 @@ func TestHI8AnAdministratorSeesAll(t *testing.T) {
 		Command: endpoint.CommandHistory, Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}, Output: "table",
 	})
 	expect.NoError(t, err)
-	want := "11:00:00 team-a/forgotten lost eu1: ManagedCluster hidden label region changed from old-of-hidden to new-of-hidden by manager-of-hidden\n" +
+	want := "11:00:00 team-a/forgotten lost eu1: ManagedCluster hidden label region changed from old-of-hidden to new-of-hidden " +
+		"by manager-of-hidden\n" +
 		"11:00:00 team-b/theirs lost eu1\n"
 	if answer.Output != want {
 		t.Errorf("got\n%swant\n%s", answer.Output, want)

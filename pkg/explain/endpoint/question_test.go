@@ -97,9 +97,15 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: []Object{{Kind: "Thing"}}},
 		},
 		{reason: "a history", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Since: &metav1.Time{}}, command: CommandHistory},
-		{reason: "a history of a cluster", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Clusters: []string{"c1"}}, command: CommandHistory},
+		{
+			reason: "a history of a cluster", command: CommandHistory,
+			question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Clusters: []string{"c1"}},
+		},
 		{reason: "a history of nothing", question: Question{Command: CommandHistory}, refused: "objects, kinds: name what is asked about"},
-		{reason: "a time of an explanation", question: Question{Objects: []Object{thing}, Since: &metav1.Time{}}, refused: "since: it is of the command history"},
+		{
+			reason: "a time of an explanation", question: Question{Objects: []Object{thing}, Since: &metav1.Time{}},
+			refused: "since: it is of the command history",
+		},
 		{
 			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: make([]Object, MaxWorkloads+1)},

@@ -9,6 +9,6 @@
 //
 // Caches keep no managedFields. Transform takes them aside, without copying them, until the event handler has looked at the object.
 //
-// It promises that an object without a relevant change costs comparisons alone, that all of it stays within a number of bytes, and that an error loses
-// rows and nothing else. It writes nothing to the API server.
+// It promises that an object without a relevant change costs comparisons alone, that all of it stays within a number of bytes, and that an error
+// loses rows and nothing else. It writes nothing to the API server.
 package recorder

@@ -43,8 +43,8 @@ func newNamespaces(live client.Reader) *namespaces {
 	return &namespaces{live: live, known: map[string]namespace{}}
 }
 
-// uid returns the uid of the namespace of an object that was created at a time; empty if the namespace is a later one. It is read again for objects that
-// are younger than what is known of it.
+// uid returns the uid of the namespace of an object that was created at a time; empty if the namespace is a later one. It is read again for objects
+// that are younger than what is known of it.
 func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (types.UID, error) {
 	n.mu.Lock()
 	known, found := n.known[name]

@@ -149,7 +149,10 @@ func TestHI1ARoundIsOneRow(t *testing.T) {
 			h.set("p-decision-1", false, "eu1")
 			h.set("p-decision-1", false, "eu1", "eu2")
 		}},
-		{reason: "all are deleted", run: func(h *hub) { h.set("p-decision-1", false); h.set("p-decision-2", false) }, want: []string{"lost eu1, eu2, us1"}},
+		{reason: "all are deleted", run: func(h *hub) {
+			h.set("p-decision-1", false)
+			h.set("p-decision-2", false)
+		}, want: []string{"lost eu1, eu2, us1"}},
 		{reason: "two rounds", run: func(h *hub) {
 			h.set("p-decision-1", false, "eu1")
 			<-time.After(2 * quiet)

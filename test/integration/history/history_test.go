@@ -56,7 +56,8 @@ var _ = Describe("The history of decisions", Ordered, func() {
 		before := cluster.DeepCopy()
 		cluster.Spec.Taints = []clusterv1.Taint{{Key: "maintenance", Effect: clusterv1.TaintEffectNoSelect}}
 		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))).To(Succeed())
-		row := "lost " + tainted + ", gained " + mine.Name("eu2") + ": ManagedCluster " + tainted + " taint maintenance:NoSelect added by kubectl-edit"
+		row := "lost " + tainted + ", gained " + mine.Name("eu2") + ": ManagedCluster " + tainted +
+			" taint maintenance:NoSelect added by kubectl-edit"
 		for _, each := range []*hub{leader, standby} {
 			Eventually(func() []string { return each.sentences(ctx, "admin", mine.Namespace) }).WithTimeout(suite.Timeout).
 				Should(HaveExactElements(HavePrefix(first), row))
