@@ -84,13 +84,13 @@ func TestHI1HistoryIsPrinted(t *testing.T) {
 		"name": "team-a/old@placement.open-cluster-management.io\nteam-a/payments\n",
 	} {
 		var stdout bytes.Buffer
-		expect.NoError(t, (&historyOptions{output: output}).print(&stdout, list))
+		expect.NoError(t, (&historyOptions{output: output}).show(&stdout, list))
 		if stdout.String() != want {
 			t.Errorf("%s: got\n%swant\n%s", output, &stdout, want)
 		}
 	}
 	var stdout bytes.Buffer
-	expect.NoError(t, (&historyOptions{output: "table"}).print(&stdout, &movelist.List{}))
+	expect.NoError(t, (&historyOptions{output: "table"}).show(&stdout, &movelist.List{}))
 	if want := "no clusters were gained or lost, as far as the hub remembers\n"; stdout.String() != want {
 		t.Errorf("got %q", &stdout)
 	}

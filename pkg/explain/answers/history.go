@@ -236,7 +236,8 @@ func (s *sights) inScope(namespace string, cause *history.Cause) movelist.Sight 
 		return movelist.Nothing
 	}
 	snapshot := s.explainer.Live.Snapshot()
-	scope, cluster := snapshot.Scope(namespace, nil), ""
+	scope := snapshot.Scope(namespace, nil)
+	var cluster string
 	switch cause.Kind {
 	case "ManagedCluster":
 		cluster = cause.Name

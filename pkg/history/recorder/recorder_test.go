@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -89,7 +90,7 @@ func (h *hub) set(name string, initial bool, clusters ...string) {
 		return
 	}
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team-a", Name: name, ResourceVersion: fmt.Sprint(h.version), CreationTimestamp: metav1.Now(),
+		Namespace: "team-a", Name: name, ResourceVersion: strconv.Itoa(h.version), CreationTimestamp: metav1.Now(),
 		Labels:          map[string]string{clusterv1beta1.PlacementLabel: "payments"},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Placement", Name: "payments", UID: "uid-of-payments"}},
 	}}
@@ -312,7 +313,6 @@ func TestHI5CausesOfARow(t *testing.T) {
 // docs/spec/history.md HI9: the uid of a later namespace of the same name is not that of a row.
 func TestHI9NamespacesOfObjects(t *testing.T) {
 	created := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
-	at := func(offset time.Duration) time.Time { return created.Add(offset) }
 	live := byName(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "second", CreationTimestamp: created}},
 	))
@@ -324,9 +324,9 @@ func TestHI9NamespacesOfObjects(t *testing.T) {
 		want    types.UID
 		failed  string
 	}{
-		{reason: "an object of the namespace", name: "team-a", created: at(time.Minute), want: "second"},
-		{reason: "an object of a former namespace", name: "team-a", created: at(-time.Minute)},
-		{reason: "no namespace", name: "team-b", created: at(0), failed: "there is no namespace team-b"},
+		{reason: "an object of the namespace", name: "team-a", created: created.Add(time.Minute), want: "second"},
+		{reason: "an object of a former namespace", name: "team-a", created: created.Add(-time.Minute)},
+		{reason: "no namespace", name: "team-b", created: created.Time, failed: "there is no namespace team-b"},
 	} {
 		uid, err := known.uid(t.Context(), tc.name, tc.created)
 		if uid != tc.want || (err != nil) != (tc.failed != "") || err != nil && !strings.Contains(err.Error(), tc.failed) {

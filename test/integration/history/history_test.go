@@ -29,7 +29,7 @@ var _ = Describe("The history of decisions", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
 		suite.PauseHub(ctx)
 		leader, standby = newHub(), newHub()
-		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), leader.configure)) //nolint:contextcheck // It runs until then.
+		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), leader.configure))
 		standby.startStandby(ctx)
 		mine, theirs = suite.NewFixture(ctx), suite.NewFixture(ctx)
 		for _, f := range []*suite.Fixture{mine, theirs} {

@@ -77,7 +77,7 @@ func (h *hub) startStandby(ctx context.Context) {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
-	DeferCleanup(func() { //nolint:contextcheck // It ends with the container.
+	DeferCleanup(func() {
 		Expect(mgr.Elected()).NotTo(BeClosed())
 		stop()
 	})
