@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -85,9 +86,7 @@ func (h *hub) createObject(
 	ctx context.Context, resource schema.GroupVersionResource, apiVersion, kind, namespace, name string, fields map[string]any,
 ) error {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
-	for field, value := range fields {
-		o.Object[field] = value
-	}
+	maps.Copy(o.Object, fields)
 	o.SetName(name)
 	o.SetNamespace(namespace)
 	if _, err := h.dynamic.Resource(resource).Namespace(namespace).Create(ctx, o, metav1.CreateOptions{}); err != nil {
@@ -175,8 +174,8 @@ func (h *hub) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the hub: %w", err)
 	}
-	h.running = program.Start(h.t, h.t, binary, nil, "controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0",
-		"--disable-leader-election", "--sig-placement-decisions")
+	args := []string{"controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0", "--disable-leader-election", "--sig-placement-decisions"}
+	h.running = program.Start(h.t, h.t, binary, nil, args...) //nolint:contextcheck // The process outlives the call.
 	insecure := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
@@ -189,7 +188,7 @@ func (h *hub) Start(ctx context.Context) error {
 		if found == nil {
 			return errors.New("it does not serve yet")
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+found[1]+"/readyz/evaluation", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+found[1]+"/readyz/evaluation", http.NoBody)
 		program.Must(h.t, err)
 		response, err := insecure.Do(request)
 		if err != nil {

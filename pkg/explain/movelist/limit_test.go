@@ -31,7 +31,8 @@ func TestHI10CausesAreLimited(t *testing.T) {
 	if err != nil || len(moves) != 1 {
 		t.Fatalf("%d rows, %v", len(moves), err)
 	}
-	want := "lost c1: ManagedCluster all taint x added by by-all; ManagedCluster value taint x added; a change of an object that this user may not read"
+	want := "lost c1: ManagedCluster all taint x added by by-all; ManagedCluster value taint x added; " +
+		"a change of an object that this user may not read"
 	if got := moves[0].Sentence(); got != want || moves[0].Causes[1].Operation != "" {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -100,6 +100,9 @@ func Between(before, after metav1.Object) []Change {
 	return named(after, found.changes)
 }
 
+// collector collects changes.
+type collector struct{ changes []Change }
+
 // differ adds the changes of the fields that decisions depend on.
 func (c *collector) differ(before, after metav1.Object) {
 	switch after := after.(type) {
@@ -143,9 +146,6 @@ func named(object metav1.Object, changes []Change) []Change {
 	}
 	return changes
 }
-
-// collector collects changes.
-type collector struct{ changes []Change }
 
 // add adds a Change, unless there are enough.
 func (c *collector) add(change Change) {
