@@ -174,7 +174,9 @@ func (h *hub) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the hub: %w", err)
 	}
-	args := []string{"controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0", "--disable-leader-election", "--sig-placement-decisions"}
+	args := []string{
+		"controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0", "--disable-leader-election", "--sig-placement-decisions",
+	}
 	h.running = program.Start(h.t, h.t, binary, nil, args...) //nolint:contextcheck // The process outlives the call.
 	insecure := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
