@@ -3,6 +3,7 @@
 package life
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -231,25 +233,49 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 	} {
 		opened, err := api.Watch(ctx, list)
 		suite.Must(t, err)
-		running.Go(func() {
-			defer opened.Stop()
-			for event := range opened.ResultChan() {
-				if ctx.Err() != nil {
-					return
-				}
-				object, isObject := event.Object.(client.Object)
-				switch {
-				case event.Type == watch.Error || !isObject:
-					w.findf("the watch of %T ended: %v", list, event.Object)
-				case event.Type == watch.Deleted:
-					w.findf("%T %s was deleted", object, client.ObjectKeyFromObject(object))
-				case object.GetDeletionTimestamp() != nil:
-					w.findf("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
-				}
-			}
-			if ctx.Err() == nil {
-				w.findf("the watch of %T ended", list)
-			}
-		})
+		running.Go(func() { w.watchDeletionsOf(ctx, api, list, opened) })
 	}
+}
+
+// watchDeletionsOf records deletions until ctx ends. The API server ends the watches of a kind whose definition changes, as an upgrade does with the
+// short names of ClusterRequests. The next watch begins after the last event, so that no event is missed.
+func (w *witness) watchDeletionsOf(ctx context.Context, api client.WithWatch, list client.ObjectList, opened watch.Interface) {
+	version := w.recordDeletions(ctx, list, opened)
+	for ctx.Err() == nil {
+		opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
+		switch {
+		case err == nil:
+			version = cmp.Or(w.recordDeletions(ctx, list, opened), version)
+		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
+			w.findf("the watch of %T has a gap: %v", list, err)
+			return
+		default: // The definition is being served anew.
+			select {
+			case <-ctx.Done():
+			case <-time.After(churnInterval):
+			}
+		}
+	}
+}
+
+// recordDeletions records the deletions that a watch shows until it ends, and returns the last version that it has shown.
+func (w *witness) recordDeletions(ctx context.Context, list client.ObjectList, opened watch.Interface) (version string) {
+	defer opened.Stop()
+	for event := range opened.ResultChan() {
+		if ctx.Err() != nil {
+			return version
+		}
+		object, isObject := event.Object.(client.Object)
+		switch {
+		case event.Type == watch.Error || !isObject:
+			w.findf("the watch of %T ended: %v", list, event.Object)
+			return version
+		case event.Type == watch.Deleted:
+			w.findf("%T %s was deleted", object, client.ObjectKeyFromObject(object))
+		case object.GetDeletionTimestamp() != nil:
+			w.findf("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
+		}
+		version = object.GetResourceVersion()
+	}
+	return version
 }
