@@ -3,10 +3,10 @@
 package life
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,8 +16,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -238,44 +239,71 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 }
 
 // watchDeletionsOf records deletions until ctx ends. The API server ends the watches of a kind whose definition changes, as an upgrade does with the
-// short names of ClusterRequests. The next watch begins after the last event, so that no event is missed.
+// short names of ClusterRequests, and serves no older version of its objects any more: what is missing then was deleted.
 func (w *witness) watchDeletionsOf(ctx context.Context, api client.WithWatch, list client.ObjectList, opened watch.Interface) {
-	version := w.recordDeletions(ctx, list, opened)
-	for ctx.Err() == nil {
-		opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
-		switch {
-		case err == nil:
-			version = cmp.Or(w.recordDeletions(ctx, list, opened), version)
-		case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-			w.findf("the watch of %T has a gap: %v", list, err)
-			return
-		default: // The definition is being served anew.
-			select {
-			case <-ctx.Done():
-			case <-time.After(churnInterval):
-			}
-		}
+	known := map[types.UID]client.ObjectKey{}
+	for opened != nil {
+		w.recordDeletions(ctx, list, opened, known)
+		opened = w.reopen(ctx, api, list, known)
 	}
 }
 
-// recordDeletions records the deletions that a watch shows until it ends, and returns the last version that it has shown.
-func (w *witness) recordDeletions(ctx context.Context, list client.ObjectList, opened watch.Interface) (version string) {
+// reopen records which of the known objects are missing, and returns a watch that begins after that; nil once ctx has ended.
+func (w *witness) reopen(
+	ctx context.Context, api client.WithWatch, list client.ObjectList, known map[types.UID]client.ObjectKey,
+) watch.Interface {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(churnInterval): // The definition is being served anew.
+		}
+		if api.List(ctx, list) != nil {
+			continue
+		}
+		opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+		if err != nil {
+			continue
+		}
+		missing := maps.Clone(known)
+		if err := meta.EachListItem(list, func(object runtime.Object) error {
+			item, err := meta.Accessor(object)
+			if err == nil {
+				delete(missing, item.GetUID())
+			}
+			return err
+		}); err != nil {
+			w.findf("the list of %T: %v", list, err)
+		}
+		for uid, key := range missing {
+			delete(known, uid)
+			w.findf("%s of %T was deleted", key, list)
+		}
+		return opened
+	}
+}
+
+// recordDeletions records the deletions that a watch shows until it ends, and adds the objects that it shows to the known ones.
+func (w *witness) recordDeletions(
+	ctx context.Context, list client.ObjectList, opened watch.Interface, known map[types.UID]client.ObjectKey,
+) {
 	defer opened.Stop()
 	for event := range opened.ResultChan() {
 		if ctx.Err() != nil {
-			return version
+			return
 		}
 		object, isObject := event.Object.(client.Object)
-		switch {
-		case event.Type == watch.Error || !isObject:
-			w.findf("the watch of %T ended: %v", list, event.Object)
-			return version
-		case event.Type == watch.Deleted:
-			w.findf("%T %s was deleted", object, client.ObjectKeyFromObject(object))
-		case object.GetDeletionTimestamp() != nil:
-			w.findf("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
+		if event.Type == watch.Error || !isObject {
+			return
 		}
-		version = object.GetResourceVersion()
+		key := client.ObjectKeyFromObject(object)
+		known[object.GetUID()] = key
+		switch {
+		case event.Type == watch.Deleted:
+			delete(known, object.GetUID())
+			w.findf("%s of %T was deleted", key, list)
+		case object.GetDeletionTimestamp() != nil:
+			w.findf("%s of %T is being deleted", key, list)
+		}
 	}
-	return version
 }
