@@ -46,7 +46,7 @@ func (s *Suite) TestCRD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell(t, results)
+	runSubtests(t, results)
 }
 
 // CRD checks the definition that the API server serves, and returns the results, which are also in the report. The error is of the API server.

@@ -4,7 +4,7 @@ package conformance
 
 import "slices"
 
-// Level is a set of rules. Extended includes Core, and Strict includes both; Consumer stands alone.
+// Level is a set of rules. Extended includes Core, and Strict includes both. Consumer includes no other level.
 type Level string
 
 // The levels.
@@ -33,7 +33,7 @@ type Rule struct {
 	Title string `json:"title"`
 }
 
-// The rules, by what they are about. Core is the text of the API. Strict is asked of nobody by the API.
+// The IDs of the rules. The rules of the level Core follow from the text of the API. The API requires none of the level Strict.
 const (
 	RuleSchema         = "PD1"
 	RuleNamespace      = "PD2"

@@ -109,7 +109,7 @@ func (s *Suite) createNamespace(ctx context.Context, name string) (string, func(
 		return "", nil, fmt.Errorf("create Namespace %s: %w", name, err)
 	}
 	return name, func() {
-		// The API server may have no controller that empties the namespace.
+		// The API server may have no controller that empties the namespace. What an error leaves is in a namespace of this run alone.
 		background := context.WithoutCancel(ctx)
 		everything := []schema.GroupVersionResource{placementDecisions, clusterProfiles}
 		for _, resource := range everything {
@@ -119,8 +119,8 @@ func (s *Suite) createNamespace(ctx context.Context, name string) (string, func(
 	}, nil
 }
 
-// tell makes the results of rules those of subtests.
-func tell(t *testing.T, results []Result) {
+// runSubtests runs a subtest for each rule, which passes, fails or is skipped as its result says.
+func runSubtests(t *testing.T, results []Result) {
 	t.Helper()
 	for _, result := range results {
 		t.Run(result.ID, func(t *testing.T) {

@@ -148,7 +148,8 @@ func entry(manager string, second int64, subresource, fields string) metav1.Mana
 	}
 }
 
-// docs/spec/history.md HI6: the manager is the newest owner of the field. Where nobody owns it, it is who alone has written since, or nobody.
+// docs/spec/history.md HI6: the manager is the newest owner of the field. Of a field without an owner it is the only manager that has written since,
+// and it is empty if there are several.
 func TestHI6ManagerOfAChange(t *testing.T) {
 	added := func(c *clusterv1.ManagedCluster) { c.Spec.Taints = taint("") }
 	owner, older := entry("kubectl-edit", 20, "", `{"f:spec":{"f:taints":{}}}`), entry("ci", 10, "", `{"f:spec":{"f:taints":{}}}`)
