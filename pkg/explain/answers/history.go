@@ -123,7 +123,7 @@ func (e *Explainer) moves(ctx context.Context, question *endpoint.Question) (*mo
 		size += found[first].Size()
 	}
 	found, more = found[first:], more || first > 0
-	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}}
+	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}, may: map[history.Object]bool{}}
 	shown, err := movelist.Select(ctx, found, movelist.Rules{Shown: sights.shown, Sight: sights.of})
 	if err != nil {
 		return nil, err
@@ -139,10 +139,12 @@ type sights struct {
 	namespace string
 
 	// uid is that of the namespace, once it is read; empty if it is not known.
-	uid     types.UID
-	read    bool
-	placed  map[string]bool
-	sights  map[sightKey]movelist.Sight
+	uid    types.UID
+	read   bool
+	placed map[string]bool
+	sights map[sightKey]movelist.Sight
+	// may has the rights to get objects, and those of an empty name to get all of a kind.
+	may     map[history.Object]bool
 	reviews int
 }
 
@@ -199,20 +201,34 @@ func (s *sights) of(ctx context.Context, namespace string, cause *history.Cause)
 	if sight, known := s.sights[key]; known {
 		return sight, nil
 	}
-	sight := s.inScope(namespace, cause)
-	resource, known := causeResources[schema.GroupKind{Group: cause.Group, Kind: cause.Kind}]
-	if known && s.reviews < mostReviews {
-		s.reviews++
-		may, err := access.May(ctx, access.VerbGet, resource, cause.Namespace, cause.Name)
-		if err != nil {
-			return movelist.Nothing, err
-		}
-		if may {
-			sight = movelist.All
-		}
+	all, err := s.mayGet(ctx, history.Object{Group: cause.Group, Kind: cause.Kind})
+	if err == nil && !all {
+		all, err = s.mayGet(ctx, key.Object)
+	}
+	if err != nil {
+		return movelist.Nothing, err
+	}
+	sight := movelist.All
+	if !all {
+		sight = s.inScope(namespace, cause)
 	}
 	s.sights[key] = sight
 	return sight, nil
+}
+
+// mayGet reports whether the caller may get an object, or without a name all of its kind. Each is reviewed once, and beyond mostReviews none.
+func (s *sights) mayGet(ctx context.Context, object history.Object) (bool, error) {
+	resource, known := causeResources[schema.GroupKind{Group: object.Group, Kind: object.Kind}]
+	may, reviewed := s.may[object]
+	if !known || reviewed || s.reviews == mostReviews {
+		return may, nil
+	}
+	s.reviews++
+	may, err := access.May(ctx, access.VerbGet, resource, object.Namespace, object.Name)
+	if err == nil {
+		s.may[object] = may
+	}
+	return may, err
 }
 
 // causeResources are the resources of the objects of causes.

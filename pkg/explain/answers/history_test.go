@@ -199,3 +199,22 @@ func TestHI8AnAdministratorSeesAll(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", answer.Output, want)
 	}
 }
+
+// docs/spec/history.md HI10: who may get all clusters sees all causes, in however many namespaces and of however many clusters they are.
+func TestHI10AllCausesForWhoMayGetAll(t *testing.T) {
+	ring := history.NewRing(1 << 22)
+	const rows = 300
+	for i := range rows {
+		ring.Add(moved(fmt.Sprintf("team-%d", i), "present", "every", causeOf("ManagedCluster", "", fmt.Sprintf("hidden-%d", i))))
+	}
+	explainer := fakehub.NewExplainer(t)
+	explainer.History = remembered{Ring: ring, uid: "present"}
+	ctx := access.WithCaller(t.Context(), everything{}, &user.DefaultInfo{Name: "root"})
+	answer, err := explainer.Explain(ctx, &endpoint.Question{
+		Command: endpoint.CommandHistory, Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}, Output: "table",
+	})
+	expect.NoError(t, err)
+	if seen := strings.Count(answer.Output, " by manager-of-hidden-"); seen != rows {
+		t.Errorf("%d of %d causes are shown", seen, rows)
+	}
+}

@@ -4,6 +4,7 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -308,6 +311,60 @@ func TestHI5CausesOfARow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// docs/spec/history.md HI5: a Placement that was deleted reads nothing, so that labels that it never read are no causes of its last row.
+func TestHI5CausesOfADeletedPlacement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, true)
+		h.set("p-decision-1", true, "eu1")
+		plain, labelled := managed("eu1", "1", nil), managed("eu1", "2", by("agent"))
+		labelled.Labels["unread"] = "x"
+		h.show(t, plain, labelled)
+		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "payments", UID: "uid-of-payments"}}
+		objects, is := h.informers.(client.Client)
+		if !is {
+			t.Fatalf("the objects are in a %T", h.informers)
+		}
+		if err := objects.Delete(t.Context(), placement); err != nil {
+			t.Fatal(err)
+		}
+		h.changesOf().OnDelete(placement)
+		h.set("p-decision-1", false)
+		h.expect(t, "a deletion", "lost eu1: Placement team-a/payments deleted")
+	})
+}
+
+// lookups counts the reads of a client that has no right.
+type lookups struct {
+	client.Reader
+
+	count int
+}
+
+func (l *lookups) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	l.count++
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no right"))
+}
+
+// A hub that may not read namespaces asks once a minute, and not for each row.
+func TestANamespaceThatCannotBeReadIsNotReadForEachRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live := &lookups{}
+		known := newNamespaces(live)
+		for range 100 {
+			if _, err := known.uid(t.Context(), "team-a", time.Now()); !apierrors.IsForbidden(err) {
+				t.Fatalf("error %v", err)
+			}
+		}
+		if live.count != 1 {
+			t.Errorf("%d reads at once", live.count)
+		}
+		<-time.After(failed)
+		if _, err := known.uid(t.Context(), "team-a", time.Now()); err == nil || live.count != 2 {
+			t.Errorf("%d reads after a minute, error %v", live.count, err)
+		}
+	})
 }
 
 // docs/spec/history.md HI9: the uid of a later namespace of the same name is not that of a row.

@@ -135,7 +135,7 @@ func (r *Recorder) dependencies(ctx context.Context, key inventory.Key) (sets []
 	}
 	object := api.Of(key).Empty()
 	if r.informers.Get(ctx, key.NamespacedName, object) != nil {
-		return nil, nil // It is deleted.
+		return nil, []clusterinfo.Property{} // It is deleted and reads nothing: its deletion is the cause.
 	}
 	placement := api.Read(object)
 	if placement == nil {
