@@ -18,7 +18,8 @@ import (
 )
 
 // sendChanges sends one event and writes one log line about the clusters that the pages really gained and lost
-// (docs/spec/differences.md E1a), and returns the reasons that they name. Edited are the names of the pages that others had edited.
+// (docs/spec/differences.md E1a), and returns the reasons that they name. The first decisions of a Placement have no event: that of the creation of
+// their pages says so. Edited are the names of the pages that others had edited.
 func (r *cycleRecorder) sendChanges(ctx context.Context, edited map[string]bool) []history.Reason {
 	text, reasons := r.changes.describe(r.result, edited)
 	if text == "" {
@@ -26,7 +27,9 @@ func (r *cycleRecorder) sendChanges(ctx context.Context, edited map[string]bool)
 	}
 	klog.FromContext(ctx).Info("The clusters of a Placement changed", "placement", klog.KRef(r.placement.Namespace, r.placement.Name),
 		"changes", text)
-	r.recorder.Eventf(r.placement, nil, corev1.EventTypeNormal, "ClustersChanged", "DecisionsWritten", "%s", text)
+	if len(r.changes.before) > 0 {
+		r.recorder.Eventf(r.placement, nil, corev1.EventTypeNormal, "ClustersChanged", "DecisionsWritten", "%s", text)
+	}
 	return reasons
 }
 

@@ -77,18 +77,20 @@ func somePages(n int) []*api.Page {
 func TestReportsTellWhatWasDone(t *testing.T) {
 	p, recorder := somePlacement(), &recordedEvent{}
 	news := recorders{recorder: recorder}.forCycle(p, resultWith(t, p, 2), &pageChanges{})
-	for _, action := range []placement.Action{
-		placement.ActionCreate, placement.ActionUpdateDecisions, placement.ActionUpdateMetadata, placement.ActionDelete,
-	} {
-		news.changes.add(pageChange{action: action, page: somePages(1)[0]})
+	pages := somePages(2)
+	news.changes.add(pageChange{action: placement.ActionCreate, page: pages[1]})
+	for _, page := range pages {
+		news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
 	}
+	news.changes.add(pageChange{action: placement.ActionUpdateMetadata, page: pages[0]})
+	news.changes.add(pageChange{action: placement.ActionDelete, page: pages[0]})
 	if len(recorder.lines) != 0 {
 		t.Errorf("told %q before the end", recorder.lines)
 	}
 
 	news.send()
 	want := []string{
-		"Normal DecisionCreate/DecisionCreated: Decision p-decision-1 is created with placement p in namespace ns",
+		"Normal DecisionCreate/DecisionCreated: Decision p-decision-2 is created with placement p in namespace ns",
 		"Normal DecisionUpdate/DecisionUpdated: Decision p-decision-1 is updated with placement p in namespace ns",
 		"Normal ScoreUpdate/ScoreUpdated: c001:100 c002:100 ",
 		"Normal DecisionDelete/DecisionDeleted: Decision p-decision-1 is deleted with placement p in namespace ns",
@@ -99,8 +101,12 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 
 	apiName := clusterv1beta1.GroupVersion.String()
 	for n := range recorder.lines {
+		created := 0
+		if n == 0 {
+			created = 1
+		}
 		regarding := corev1.ObjectReference{APIVersion: apiName, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
-		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2"}
+		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: pages[created].Name, UID: pages[created].UID}
 		if diff := cmp.Diff([]any{regarding, related}, []any{recorder.regarding[n], recorder.related[n]}); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", recorder.lines[n], diff)
 		}
@@ -117,14 +123,12 @@ func TestReportsGatherPages(t *testing.T) {
 		p, recorder := somePlacement(), &recordedEvent{}
 		news := recorders{recorder: recorder}.forCycle(p, resultWith(t, p, 1), &pageChanges{})
 		for _, page := range somePages(n) {
-			news.changes.add(pageChange{action: placement.ActionCreate, page: page})
 			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
 			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page}) // Joins first, then what leaves.
 		}
 		news.send()
 
 		lines := []string{
-			"Normal DecisionCreate/DecisionCreated: " + want + " created with placement p in namespace ns",
 			"Normal DecisionUpdate/DecisionUpdated: " + want + " updated with placement p in namespace ns",
 			"Normal ScoreUpdate/ScoreUpdated: c001:100 ",
 		}
@@ -134,6 +138,22 @@ func TestReportsGatherPages(t *testing.T) {
 
 		if related := recorder.related[0]; related.Name != "p-decision-1" {
 			t.Errorf("%d pages: related to %s, want the first page", n, related.Name)
+		}
+	}
+}
+
+// docs/spec/differences.md E1a: the first decisions of a Placement are one event, whatever number of pages they have.
+func TestE1aFirstDecisionsAreOneEvent(t *testing.T) {
+	for n, want := range map[int]string{1: "Decision p-decision-1 is", 2: "Decisions p-decision-1 and p-decision-2 are"} {
+		p, recorder := somePlacement(), &recordedEvent{}
+		news := recorders{recorder: recorder}.forCycle(p, resultWith(t, p, 1), &pageChanges{})
+		for _, page := range somePages(n) {
+			news.changes.add(pageChange{action: placement.ActionCreate, page: page})
+			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
+		}
+		news.send()
+		if diff := cmp.Diff([]string{"Normal DecisionCreate/DecisionCreated: " + want + " created with placement p in namespace ns"}, recorder.lines); diff != "" {
+			t.Errorf("%d pages: told (-want +got):\n%s", n, diff)
 		}
 	}
 }

@@ -64,12 +64,17 @@ var pageEvents = map[placement.Action]pageEvent{
 	placement.ActionDelete:          {reason: "Delete", verb: "deleted"},
 }
 
-// send sends the events about pages, in the order in which the first page of each was written.
+// send sends the events about pages, in the order in which the first page of each was written. The creation of a page says that it has decisions: its
+// update is an event if there is something to warn of.
 func (r *cycleRecorder) send() {
 	var actions []placement.Action
-	pages := map[placement.Action][]*api.Page{}
+	pages, warns := map[placement.Action][]*api.Page{}, len(r.result.Warnings()) > 0
 	for _, change := range r.changes.list {
 		if _, reported := pageEvents[change.action]; !reported || change.silent {
+			continue
+		}
+		created := func(page *api.Page) bool { return page.Name == change.page.Name }
+		if change.action == placement.ActionUpdateDecisions && !warns && slices.ContainsFunc(pages[placement.ActionCreate], created) {
 			continue
 		}
 		if len(pages[change.action]) == 0 {

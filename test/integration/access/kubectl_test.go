@@ -70,7 +70,7 @@ var _ = Describe("kubectl", func() {
 	It("describes a placement with its events", func(ctx SpecContext) {
 		f, run := settled(ctx)
 		Eventually(func() string { return run("describe", "placement", "p") }).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(
-			ContainSubstring("Succeedconfigured"), ContainSubstring("DecisionCreate"), ContainSubstring("DecisionUpdate"),
+			ContainSubstring("Succeedconfigured"), ContainSubstring("DecisionCreate"),
 			ContainSubstring("Decision p-decision-1 is created with placement p in namespace "+f.Namespace),
 		))
 	})

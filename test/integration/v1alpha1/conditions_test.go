@@ -203,7 +203,7 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		By("events name both objects by their own API, and have something to say")
 		Eventually(func(g Gomega) {
 			events := f.PlacementEvents(ctx, g)
-			g.Expect(events).To(ContainElement(HaveField("Reason", "DecisionUpdate")))
+			g.Expect(events).To(ContainElement(HaveField("Reason", "DecisionCreate")))
 			for _, event := range events {
 				g.Expect(event.Regarding.APIVersion).To(Equal("placement.open-cluster-management.io/v1alpha1"))
 				if event.Reason == "ClustersChanged" { // It is about all decisions.
