@@ -39,6 +39,8 @@ type namespace struct {
 	uid     types.UID
 	created time.Time
 	read    time.Time
+	// asked is when the youngest object was created for which it was read.
+	asked time.Time
 	// err says why it could not be read.
 	err error
 }
@@ -48,14 +50,18 @@ func newNamespaces(live client.Reader) *namespaces {
 }
 
 // uid returns the uid of the namespace of an object that was created at a time; empty if the namespace is a later one. It is read again for objects
-// that are younger than what is known of it.
+// that are younger than what is known of it, once for those of one age.
 func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (types.UID, error) {
 	n.mu.Lock()
 	known, found := n.known[name]
 	n.mu.Unlock()
-	again := known.err == nil && created.After(known.read.Add(-skew)) || known.err != nil && time.Since(known.read) >= failed
+	again := known.err == nil && created.After(known.read.Add(-skew)) && created.After(known.asked) || known.err != nil && time.Since(known.read) >= failed
 	if !found || again {
+		asked := known.asked
 		known = n.get(ctx, name)
+		if known.asked = asked; created.After(asked) {
+			known.asked = created
+		}
 		n.mu.Lock()
 		if len(n.known) >= mostNamespaces {
 			n.known = map[string]namespace{}

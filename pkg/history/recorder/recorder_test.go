@@ -367,6 +367,36 @@ func TestANamespaceThatCannotBeReadIsNotReadForEachRow(t *testing.T) {
 	})
 }
 
+// The namespace of young objects is read once for those of one age, and not for each row.
+func TestTheNamespaceOfYoungObjectsIsReadOnce(t *testing.T) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "uid", CreationTimestamp: metav1.NewTime(time.Unix(1000, 0))}}
+	live := &counted{Reader: byName(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(namespace))}
+	known, now := newNamespaces(live), time.Now()
+	for i := range 20 {
+		if uid, err := known.uid(t.Context(), "team-a", now.Add(-time.Duration(i%3)*time.Second)); uid != "uid" || err != nil {
+			t.Fatalf("%q, %v", uid, err)
+		}
+	}
+	if live.count != 1 {
+		t.Errorf("%d reads for 20 objects", live.count)
+	}
+	if _, err := known.uid(t.Context(), "team-a", now.Add(time.Second)); err != nil || live.count != 2 {
+		t.Errorf("%d reads with a younger object, error %v", live.count, err)
+	}
+}
+
+// counted counts the lists of a client.
+type counted struct {
+	client.Reader
+
+	count int
+}
+
+func (c *counted) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	c.count++
+	return c.Reader.List(ctx, list, options...)
+}
+
 // docs/spec/history.md HI9: the uid of a later namespace of the same name is not that of a row.
 func TestHI9NamespacesOfObjects(t *testing.T) {
 	created := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
