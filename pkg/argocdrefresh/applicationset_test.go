@@ -44,17 +44,20 @@ func TestReadFindsReferences(t *testing.T) {
 		want:       []Reference{{"ocm", Selection{Name: "p"}}},
 	}, {
 		name: "three levels", reason: "Argo CD refuses it",
-		generators: `[{merge: {generators: [{matrix: {generators: [{matrix: {generators: [{clusterDecisionResource: {configMapRef: ocm, name: p}}]}}]}}]}}]`,
+		generators: `[{merge: {generators: [{matrix: {generators: [
+			{matrix: {generators: [{clusterDecisionResource: {configMapRef: ocm, name: p}}]}}]}}]}}]`,
 	}, {
 		name: "a matrix beside a merge", reason: "every generator counts",
-		generators: `[{matrix: {generators: [{clusterDecisionResource: {configMapRef: a, name: p}}]}}, {merge: {generators: [{clusterDecisionResource: {configMapRef: b, name: q}}]}}]`,
-		want:       []Reference{{"a", Selection{Name: "p"}}, {"b", Selection{Name: "q"}}},
+		generators: `[{matrix: {generators: [{clusterDecisionResource: {configMapRef: a, name: p}}]}},
+			{merge: {generators: [{clusterDecisionResource: {configMapRef: b, name: q}}]}}]`,
+		want: []Reference{{"a", Selection{Name: "p"}}, {"b", Selection{Name: "q"}}},
 	}, {
 		name: "name and selector", reason: "Argo CD refuses both",
 		generators: `[{clusterDecisionResource: {configMapRef: ocm, name: p, labelSelector: {matchLabels: {a: b}}}}]`,
 	}, {
 		name: "neither", reason: "Argo CD refuses it",
-		generators: `[{clusterDecisionResource: {configMapRef: ocm}}, {clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {}}}}]`,
+		generators: `[{clusterDecisionResource: {configMapRef: ocm}},
+			{clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {}}}}]`,
 	}, {
 		name: "no ConfigMap", reason: "Argo CD cannot read it",
 		generators: `[{clusterDecisionResource: {name: p}}]`,
@@ -63,8 +66,9 @@ func TestReadFindsReferences(t *testing.T) {
 		generators: `[{clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchExpressions: [{key: a, operator: Like, values: [b]}]}}}]`,
 	}, {
 		name: "parameters of another generator", reason: "the second generator of a matrix may select any PlacementDecision",
-		generators: `[{matrix: {generators: [{list: {}}, {clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {a: '{{x}}'}}}}]}}]`,
-		want:       []Reference{{"ocm", Selection{}}},
+		generators: `[{matrix: {generators: [{list: {}},
+			{clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {a: '{{x}}'}}}}]}}]`,
+		want: []Reference{{"ocm", Selection{}}},
 	}, {
 		name: "a name with parameters", reason: "it may be the name of any PlacementDecision",
 		generators: `[{matrix: {generators: [{list: {}}, {clusterDecisionResource: {configMapRef: ocm, name: '{{.x}}'}}]}}]`,
@@ -100,12 +104,12 @@ func TestReadFollowed(t *testing.T) {
 		without, optedIn, optedOut bool
 	}{
 		{name: "decisions", generators: decisions, without: true, optedIn: true},
-		{name: "decisions with a selector of the generator", generators: `{clusterDecisionResource: {configMapRef: ocm, name: p}, selector: {}}`, without: true, optedIn: true},
+		{name: "a selector beside", generators: `{clusterDecisionResource: {configMapRef: ocm, name: p}, selector: {}}`, without: true, optedIn: true},
 		{name: "lists and clusters", generators: decisions + `, {list: {}}, {clusters: {}}`, without: true, optedIn: true},
 		{name: "a matrix of cheap generators", generators: inMatrix, without: true, optedIn: true},
 		{name: "git", generators: decisions + `, {git: {}}`, optedIn: true},
 		{name: "git in a matrix", generators: `{matrix: {generators: [` + decisions + `, {git: {}}]}}`, optedIn: true},
-		{name: "git in a matrix in a merge", generators: `{merge: {generators: [{matrix: {generators: [` + decisions + `, {git: {}}]}}]}}`, optedIn: true},
+		{name: "git on two levels", generators: `{merge: {generators: [{matrix: {generators: [` + decisions + `, {git: {}}]}}]}}`, optedIn: true},
 		{name: "SCM", generators: decisions + `, {scmProvider: {}}`, optedIn: true},
 		{name: "pull requests", generators: decisions + `, {pullRequest: {}}`, optedIn: true},
 		{name: "a plugin", generators: decisions + `, {plugin: {}}`, optedIn: true},
@@ -116,7 +120,8 @@ func TestReadFollowed(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			for annotation, want := range map[string]bool{"": test.without, "yes": test.without, "true": test.optedIn, "false": test.optedOut} {
-				got := read(t, `{metadata: {name: s, annotations: {placement-hub.open-cluster-management.io/refresh: "`+annotation+`"}}, spec: {generators: [`+test.generators+`]}}`)
+				got := read(t, `{metadata: {name: s, annotations: {placement-hub.open-cluster-management.io/refresh: "`+annotation+`"}},
+					spec: {generators: [`+test.generators+`]}}`)
 				if got.Followed != want {
 					t.Errorf("Followed = %t with the annotation %q, want %t", got.Followed, annotation, want)
 				}
@@ -150,7 +155,9 @@ func TestNamesDecisions(t *testing.T) {
 		{"another version", map[string]string{"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "placementdecisions"}, true},
 		{"PlacementRules", map[string]string{"apiVersion": "apps.open-cluster-management.io/v1", "kind": "placementrules"}, false},
 		{"another group", map[string]string{"apiVersion": "multicluster.x-k8s.io/v1alpha1", "kind": "placementdecisions"}, false},
-		{"the kind instead of the resource", map[string]string{"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision"}, false},
+		{"the kind instead of the resource", map[string]string{
+			"apiVersion": "cluster.open-cluster-management.io/v1beta1", "kind": "PlacementDecision",
+		}, false},
 		{"no version", map[string]string{"apiVersion": "cluster.open-cluster-management.io", "kind": "placementdecisions"}, false},
 		{"nothing", nil, false},
 	}

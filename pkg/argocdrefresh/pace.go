@@ -20,11 +20,11 @@ type Pace struct {
 type Outcome int
 
 const (
-	// Refreshed: the annotation was written.
+	// Refreshed means that the annotation was written.
 	Refreshed Outcome = iota
-	// NotConcerned: no ConfigMap of the generators names PlacementDecisions.
+	// NotConcerned means that no ConfigMap of the generators names PlacementDecisions.
 	NotConcerned
-	// Failed: the refresh is tried again.
+	// Failed means that the refresh is tried again.
 	Failed
 )
 

@@ -257,9 +257,8 @@ func TestFailuresBackOff(t *testing.T) {
 		delays = append(delays, at.Sub(now))
 		now = at
 	}
-	want := []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}
-	for i := range want {
-		want[i] *= time.Second
+	want := []time.Duration{
+		time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute,
 	}
 	if diff := cmp.Diff(want, delays); diff != "" {
 		t.Errorf("delays (-want +got):\n%s", diff)
