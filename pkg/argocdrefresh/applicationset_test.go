@@ -20,7 +20,7 @@ func read(t *testing.T, text string) ApplicationSet {
 	return Read(&unstructured.Unstructured{Object: object})
 }
 
-// E13: which generators read PlacementDecisions, at which levels.
+// docs/spec/argocd-refresh.md AR2: which generators read PlacementDecisions, at which levels.
 func TestReadFindsReferences(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -91,7 +91,7 @@ func TestReadFindsReferences(t *testing.T) {
 	}
 }
 
-// E13: opt-in and opt-out.
+// docs/spec/argocd-refresh.md AR8: opt-in and opt-out.
 func TestReadFollowed(t *testing.T) {
 	t.Parallel()
 	const (
@@ -130,7 +130,7 @@ func TestReadFollowed(t *testing.T) {
 	}
 }
 
-// E14: the annotation counts with any value, as Argo CD looks for its key alone.
+// docs/spec/argocd-refresh.md AR6: the annotation counts with any value, as Argo CD looks for its key alone.
 func TestReadRequested(t *testing.T) {
 	t.Parallel()
 	for annotations, want := range map[string]bool{
@@ -143,7 +143,7 @@ func TestReadRequested(t *testing.T) {
 	}
 }
 
-// E13: a ConfigMap of PlacementRules or of another group.
+// docs/spec/argocd-refresh.md AR2: a ConfigMap of PlacementRules or of another group.
 func TestNamesDecisions(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -133,7 +133,8 @@ func (w *world) check(due Refresh) {
 	}
 }
 
-// E11, E14: whatever happens, the pace is kept, and at the end Argo CD has read the last state of each ApplicationSet that is followed.
+// docs/spec/argocd-refresh.md AR5 and AR6: whatever happens, the pace is kept, and at the end Argo CD has read the last state of each
+// ApplicationSet that is followed.
 func TestLastStateIsRefreshed(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {

@@ -53,7 +53,7 @@ func run(r *Refresher, from, until time.Duration) []write {
 	}
 }
 
-// E11: 1,000 writes of one Placement in 60 s are at most 7 refreshes, and the last one comes after the last write.
+// docs/spec/argocd-refresh.md AR5: 1,000 writes of one Placement in 60 s are at most 7 refreshes, and the last one comes after the last write.
 func TestManyWritesAreFewRefreshes(t *testing.T) {
 	t.Parallel()
 	r := New(pace)
@@ -75,7 +75,7 @@ func TestManyWritesAreFewRefreshes(t *testing.T) {
 	}
 }
 
-// E11: 200 ApplicationSets at once are refreshed at 10 per second, each once.
+// docs/spec/argocd-refresh.md AR5: 200 ApplicationSets at once are refreshed at 10 per second, each once.
 func TestManySetsAreSpaced(t *testing.T) {
 	t.Parallel()
 	r := New(pace)
@@ -96,7 +96,7 @@ func TestManySetsAreSpaced(t *testing.T) {
 	}
 }
 
-// E12: what changes the clusters of an ApplicationSet.
+// docs/spec/argocd-refresh.md AR3: what changes the clusters of an ApplicationSet.
 func TestChangesOfClusters(t *testing.T) {
 	t.Parallel()
 	base := []Decision{page("p-1", "p", "c1", "c2"), page("p-2", "p", "c3"), page("q-1", "q", "c1")}
@@ -215,7 +215,7 @@ func TestConfigMapsOfChangedGenerators(t *testing.T) {
 	}
 }
 
-// E14: while the annotation stays there is no second refresh, and the last change is not lost.
+// docs/spec/argocd-refresh.md AR6: while the annotation stays there is no second refresh, and the last change is not lost.
 func TestAnnotationThatStays(t *testing.T) {
 	t.Parallel()
 	r := New(pace)

@@ -24,7 +24,7 @@ const (
 
 // ErrTooManyRights is the error of a process whose account may write spec of ApplicationSets.
 var ErrTooManyRights = errors.New("its account may write spec of ApplicationSets, and could deploy anything; " +
-	"apply manifests/argocdrefresh, whose ValidatingAdmissionPolicy refuses it, and start again")
+	"apply manifests/argocdrefresh, whose ValidatingAdmissionPolicy refuses it, run as its ServiceAccount, and start again")
 
 // prove returns ErrTooManyRights if a dry run may write spec of the ApplicationSet, and nil if the API server refuses it as forbidden.
 func (c *controller) prove(ctx context.Context, name string) error {

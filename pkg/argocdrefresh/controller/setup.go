@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -85,15 +86,20 @@ func (c *controller) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watching PlacementDecisions in %s: %w", c.Namespace, err)
 	}
-	if _, err := decisions.AddEventHandler(objects.On(c.decisionChanged, c.decisionDeleted)); err != nil {
+	decisionsHandled, err := decisions.AddEventHandler(objects.On(c.decisionChanged, c.decisionDeleted))
+	if err != nil {
 		return fmt.Errorf("listening to PlacementDecisions: %w", err)
 	}
 	sets, err := c.cache.GetInformer(ctx, emptyApplicationSet("", ""), cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("watching ApplicationSets in %s: %w", c.Namespace, err)
 	}
-	if _, err := sets.AddEventHandler(objects.On(c.setChanged, c.setDeleted)); err != nil {
+	setsHandled, err := sets.AddEventHandler(objects.On(c.setChanged, c.setDeleted))
+	if err != nil {
 		return fmt.Errorf("listening to ApplicationSets: %w", err)
+	}
+	if toolscache.WaitForCacheSync(ctx.Done(), decisionsHandled.HasSynced, setsHandled.HasSynced) {
+		klog.FromContext(ctx).Info("Following ApplicationSets and PlacementDecisions", "namespace", c.Namespace)
 	}
 	for ctx.Err() == nil {
 		wait, err := c.work(ctx)
@@ -231,6 +237,8 @@ func (c *controller) proveWhenDue(ctx context.Context) (time.Duration, bool, err
 		klog.FromContext(ctx).Error(err, "No ApplicationSet is refreshed until the API server answers")
 		return proofRetry, false, nil
 	}
+	klog.FromContext(ctx).Info("The API server refuses this process to write spec of ApplicationSets, as it should",
+		"applicationSet", klog.KRef(c.Namespace, name), "askedAgainIn", ProofInterval)
 	c.provenUntil = now.Add(ProofInterval)
 	return ProofInterval, true, nil
 }
