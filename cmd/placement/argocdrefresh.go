@@ -24,11 +24,8 @@ to refresh it nevertheless, and "false" to leave it alone.
 The process stops if its account may write spec of ApplicationSets, which is the right to deploy anything: it asks the API
 server by a dry run, at its start and every hour.`
 
-const argocdRefreshExample = `  # In a terminal, as the ServiceAccount of manifests/argocdrefresh
-  kubectl apply --server-side -k manifests/argocdrefresh
-  kubectl config set-credentials refresh --token="$(kubectl create token -n argocd placement-hub-argocd-refresh)"
-  kubectl config set-context --current --user=refresh
-  placement argocd-refresh --argocd-namespace=argocd`
+const argocdRefreshExample = `  # In a terminal, with a kubeconfig of the ServiceAccount of manifests/argocdrefresh
+  placement argocd-refresh --argocd-namespace=argocd --kubeconfig=argocd-refresh.kubeconfig`
 
 func newArgoCDRefreshCommand() *cobra.Command {
 	var o argocdrefresh.Options

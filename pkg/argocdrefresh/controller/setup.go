@@ -64,8 +64,9 @@ type controller struct {
 	refresher *argocdrefresh.Refresher
 	// names are the ApplicationSets of the namespace.
 	names map[string]bool
-	// provenUntil is when the next proof is due.
-	provenUntil time.Time
+	// isProven is the answer to the last question whether the process has too many rights, and askAt is when it asks again.
+	isProven bool
+	askAt    time.Time
 }
 
 // Setup adds the controller to a manager whose cache has the namespace alone.
@@ -226,19 +227,21 @@ func (c *controller) proveWhenDue(ctx context.Context) (time.Duration, bool, err
 	if name == "" {
 		return 0, false, nil
 	}
-	if left := c.provenUntil.Sub(now); left > 0 {
-		return left, true, nil
+	if left := c.askAt.Sub(now); left > 0 {
+		return left, c.isProven, nil
 	}
 	err := c.prove(ctx, name)
+	c.isProven = err == nil
 	switch {
 	case errors.Is(err, ErrTooManyRights):
 		return 0, false, err
 	case err != nil:
-		klog.FromContext(ctx).Error(err, "No ApplicationSet is refreshed until the API server answers")
+		klog.FromContext(ctx).Error(err, "No ApplicationSet is refreshed until the API server answers", "askedAgainIn", proofRetry)
+		c.askAt = now.Add(proofRetry)
 		return proofRetry, false, nil
 	}
 	klog.FromContext(ctx).Info("The API server refuses this process to write spec of ApplicationSets, as it should",
 		"applicationSet", klog.KRef(c.Namespace, name), "askedAgainIn", ProofInterval)
-	c.provenUntil = now.Add(ProofInterval)
+	c.askAt = now.Add(ProofInterval)
 	return ProofInterval, true, nil
 }
