@@ -26,8 +26,10 @@ const (
 	ServiceAccount = "placement-controller-sa"
 	// ClusterProviderAccount is the account of each provider of clusters, in a namespace of its own.
 	ClusterProviderAccount = "provider"
-	// ArgoCDNamespace is the namespace of Argo CD, and ArgoCDRefreshAccount the account there of the process that refreshes ApplicationSets.
-	ArgoCDNamespace, ArgoCDRefreshAccount = "argocd", "placement-hub-argocd-refresh"
+	// ArgoCDNamespace is the namespace of Argo CD.
+	ArgoCDNamespace = "argocd"
+	// ArgoCDRefreshAccount is the account of the process that refreshes ApplicationSets, in the namespace of Argo CD.
+	ArgoCDRefreshAccount = "placement-hub-argocd-refresh"
 )
 
 // The pattern has every directory, so that a new system needs no change.

@@ -104,7 +104,7 @@ func TestReadFollowed(t *testing.T) {
 		without, optedIn, optedOut bool
 	}{
 		{name: "decisions", generators: decisions, without: true, optedIn: true},
-		{name: "a selector beside", generators: `{clusterDecisionResource: {configMapRef: ocm, name: p}, selector: {}}`, without: true, optedIn: true},
+		{name: "a selector", generators: `{clusterDecisionResource: {configMapRef: ocm, name: p}, selector: {}}`, without: true, optedIn: true},
 		{name: "lists and clusters", generators: decisions + `, {list: {}}, {clusters: {}}`, without: true, optedIn: true},
 		{name: "a matrix of cheap generators", generators: inMatrix, without: true, optedIn: true},
 		{name: "git", generators: decisions + `, {git: {}}`, optedIn: true},

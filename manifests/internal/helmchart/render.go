@@ -247,8 +247,8 @@ func marshal(object *unstructured.Unstructured) (string, error) {
 // escape returns a text that Helm renders to the given one.
 func escape(text string) string { return strings.ReplaceAll(text, "{{", `{{ "{{" }}`) }
 
-// substitute replaces the namespace and the ServiceAccount of the manifests by those of the release, and the namespace of Argo CD. A value that is only the name is quoted,
-// so that it remains a string whatever the name is.
+// substitute replaces the namespace and the ServiceAccount of the manifests by those of the release, and the namespace of Argo CD by that of the
+// values. A value that is only the name is quoted, so that it remains a string whatever the name is.
 func substitute(text string) string {
 	for _, name := range []struct{ text, value string }{
 		{manifests.Namespace, ".Release.Namespace"},

@@ -40,7 +40,7 @@ func checkJoins(t *testing.T, h *suite.Hub) {
 	for n := range 4 {
 		alones = append(alones, p.join(t, fmt.Sprintf("joins-%d-a", n)))
 		soons = append(soons, p.join(t, fmt.Sprintf("joins-%d-b", n)))
-		time.Sleep(11 * time.Second) // --min-interval is over.
+		pause(t, 11*time.Second) // --min-interval is over.
 	}
 	slices.Sort(alones)
 	slices.Sort(soons)

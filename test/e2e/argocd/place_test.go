@@ -141,7 +141,8 @@ func (p *place) create(t *testing.T, name, generators string, annotations ...str
 func (p *place) decide(t *testing.T, placement string, page int, decisions ...clusterv1beta1.ClusterDecision) {
 	t.Helper()
 	object := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: p.namespace, Name: fmt.Sprintf("%s-decision-%d", placement, page), Labels: map[string]string{clusterv1beta1.PlacementLabel: placement},
+		Namespace: p.namespace, Name: fmt.Sprintf("%s-decision-%d", placement, page),
+		Labels: map[string]string{clusterv1beta1.PlacementLabel: placement},
 	}}
 	suite.Must(t, client.IgnoreAlreadyExists(p.Client.Create(t.Context(), object)))
 	suite.Must(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object))
@@ -184,6 +185,15 @@ func (p *place) patches(t *testing.T) []patch {
 	return written
 }
 
+// pause waits for a time, or for the end of the test.
+func pause(t *testing.T, most time.Duration) {
+	t.Helper()
+	select {
+	case <-t.Context().Done():
+	case <-time.After(most):
+	}
+}
+
 // names returns the names of written ApplicationSets, sorted.
 func names(written []patch) []string {
 	all := []string{}
@@ -204,7 +214,7 @@ func (p *place) wantPatches(t *testing.T, want ...string) {
 		}
 		return nil
 	})
-	time.Sleep(quiet) // Nothing more comes.
+	pause(t, quiet) // Nothing more comes.
 	if got := names(p.patches(t)); !slices.Equal(got, want) {
 		t.Errorf("refreshed %q, want %q", got, want)
 	}

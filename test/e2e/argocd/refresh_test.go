@@ -55,13 +55,13 @@ func checkManyChanges(t *testing.T, h *suite.Hub) {
 	begin := time.Now()
 	for n := range changes {
 		if wait := time.Until(begin.Add(time.Duration(n) * 12 * time.Millisecond)); wait > 0 {
-			time.Sleep(wait)
+			pause(t, wait)
 		}
 		p.decide(t, "p", 1, in(fmt.Sprintf("c%d", n))...)
 	}
 	lasted := time.Since(begin)
 	p.wantApplications(t, "s", fmt.Sprintf("c%d", changes-1))
-	time.Sleep(interval + quiet) // The last refresh is there.
+	pause(t, interval+quiet) // The last refresh is there.
 	written := p.patches(t)
 	if most := int(lasted/interval) + 2; len(written) > most || len(written) < 2 {
 		t.Errorf("%d changes in %s were %d refreshes, want at most %d", changes, lasted, len(written), most)
@@ -155,7 +155,7 @@ func checkNoChange(t *testing.T, h *suite.Hub) {
 		}
 		return nil
 	})
-	time.Sleep(quiet)
+	pause(t, quiet)
 	if count := len(p.patches(t)); count > 2 {
 		t.Errorf("a cluster that replaces another one was %d refreshes, want 1 or 2", count)
 	}

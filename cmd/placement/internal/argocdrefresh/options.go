@@ -30,7 +30,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Namespace, "argocd-namespace", "argocd", "Namespace of Argo CD. ApplicationSets of other namespaces are not refreshed.")
 	flags.DurationVar(&o.Interval, "min-interval", controller.DefaultInterval,
 		"Shortest time between two refreshes of one ApplicationSet, at least 1s. The last change is never dropped.")
-	flags.StringVar(&o.Metrics, "metrics-listen", "0", "Address of /metrics over HTTP, such as 127.0.0.1:8080, for everybody who reaches it; 0 is none.")
+	flags.StringVar(&o.Metrics, "metrics-listen", "0",
+		"Address of /metrics over HTTP, such as 127.0.0.1:8080, for everybody who reaches it; 0 is none.")
 	flags.StringVar(&o.Probes, "probes-listen", "0", "Address of /healthz and /readyz over HTTP, such as :8081; 0 is none.")
 }
 

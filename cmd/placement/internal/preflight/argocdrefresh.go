@@ -34,7 +34,7 @@ func checkArgoCDRefresh(ctx context.Context, client kubernetes.Interface, namesp
 			"install Argo CD with its ApplicationSet controller on this API server",
 		},
 		{
-			schema.GroupVersionResource{Group: clusterv1beta1.GroupName, Version: clusterv1beta1.GroupVersion.Version, Resource: "placementdecisions"},
+			schema.GroupVersion(clusterv1beta1.GroupVersion).WithResource("placementdecisions"),
 			system.Hint(clusterv1beta1.GroupName),
 		},
 	} {
@@ -51,6 +51,6 @@ func checkArgoCDRefresh(ctx context.Context, client kubernetes.Interface, namesp
 	if err != nil {
 		return err
 	}
-	return checkRights(ctx, client, rights, "run it with the ServiceAccount of manifests/argocdrefresh, whose Role has these rights in the namespace "+
-		"of Argo CD, and name that namespace with --argocd-namespace")
+	return checkRights(ctx, client, rights, "run it with the ServiceAccount of manifests/argocdrefresh, whose Role has these rights in the "+
+		"namespace of Argo CD, and name that namespace with --argocd-namespace")
 }
