@@ -3,7 +3,11 @@
 package argocd
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -13,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // TestArgoCDRefresh has a control plane on which each part has a namespace and a process of its own.
@@ -204,12 +209,21 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 	p := newPlace(t, h, "held")
 	p.decide(t, "p", 1, in("c1")...)
 	set := p.create(t, "s", decided("p"))
-	process := p.follow(t, "--min-interval=1s")
+	metrics, err := env.FreeAddress(t.Context())
+	suite.Must(t, err)
+	probes, err := env.FreeAddress(t.Context())
+	suite.Must(t, err)
+	process := p.follow(t, "--min-interval=1s", "--metrics-listen", metrics, "--probes-listen", probes)
+	wantServed(t, "http://"+probes+"/readyz", "ok")
+	wantServed(t, "http://"+probes+"/healthz", "ok")
 	p.decide(t, "p", 1, in("c1", "c2")...)
 	p.wantPatches(t, "s")
+	wantServed(t, "http://"+metrics+"/metrics", "\nplacement_hub_argocd_refreshes_held 0\n")
 	p.decide(t, "p", 1, in("c2")...)
 	p.decide(t, "p", 1, in("c2", "c3")...)
 	p.wantPatches(t, "s") // Argo CD is down.
+	wantServed(t, "http://"+metrics+"/metrics", "\nplacement_hub_argocd_refreshes_held 1\n",
+		"\nplacement_hub_argocd_refreshes_total{result=\"ok\"} 1\n")
 
 	suite.Must(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
 	if value := set.GetAnnotations()[refreshAnnotation]; value != "true" {
@@ -218,4 +232,20 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 	suite.Must(t, p.Client.Patch(t.Context(), set, suite.MergePatch(`{"metadata":{"annotations":{"`+refreshAnnotation+`":null}}}`)))
 	p.wantPatches(t, "s", "s") // The last change is not lost.
 	end(t, process)
+}
+
+// wantServed expects that an address answers with these parts.
+func wantServed(t *testing.T, url string, parts ...string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	suite.Must(t, err)
+	response, err := http.DefaultClient.Do(request)
+	suite.Must(t, err)
+	body, err := io.ReadAll(response.Body)
+	suite.Must(t, errors.Join(err, response.Body.Close()))
+	for _, part := range parts {
+		if response.StatusCode != http.StatusOK || !strings.Contains(string(body), part) {
+			t.Errorf("%s answers %d without %q: %s", url, response.StatusCode, part, body)
+		}
+	}
 }
