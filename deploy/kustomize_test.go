@@ -169,7 +169,8 @@ func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
 func TestComponentsAddSystems(t *testing.T) {
 	base := ids(build(t, "base"))
 	for _, dir := range kustomizations(t, "components") {
-		if len(load(t, dir).Resources) == 0 || dir == dashboardComponent || dir == historyComponent {
+		if len(load(t, dir).Resources) == 0 || dir == dashboardComponent || dir == historyComponent ||
+			dir == refreshComponent {
 			continue
 		}
 		t.Run(dir, func(t *testing.T) {
@@ -206,6 +207,7 @@ func TestWithoutTaints(t *testing.T) {
 const (
 	dashboardComponent = "components/dashboard"
 	historyComponent   = "components/history"
+	refreshComponent   = "components/argocd-refresh"
 )
 
 // The component history keeps the history in ConfigMaps.
@@ -218,6 +220,32 @@ func TestHistory(t *testing.T) {
 		t.Errorf("objects (-want +got):\n%s", diff)
 	}
 	expectAddedArgument(t, historyComponent, "--history=configmaps")
+}
+
+// The component argocd-refresh is in the namespace of Argo CD alone, and changes nothing of the hub.
+func TestArgoCDRefresh(t *testing.T) {
+	want := []string{
+		"Deployment argocd/placement-hub-argocd-refresh", "Role argocd/open-cluster-management:placement-hub:argocd-refresh",
+		"RoleBinding argocd/open-cluster-management:placement-hub:argocd-refresh", "ServiceAccount argocd/placement-hub-argocd-refresh",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-argocd-refresh",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-argocd-refresh",
+	}
+	objects := build(t, refreshComponent)
+	if diff := cmp.Diff(want, ids(objects)); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	if patches := load(t, refreshComponent).Patches; len(patches) > 0 {
+		t.Errorf("patches are %+v, want none", patches)
+	}
+	pod, _, err := unstructured.NestedMap(objects[len(objects)-1].Object, "spec", "template", "spec")
+	if account := pod["serviceAccountName"]; err != nil || account != manifests.ArgoCDRefreshAccount {
+		t.Errorf("the Pods run as %v, want %s; %v", account, manifests.ArgoCDRefreshAccount, err)
+	}
+	got, _, err := unstructured.NestedStringSlice(containerOf(t, objects), "args")
+	arguments := []string{"argocd-refresh", "--argocd-namespace=$(POD_NAMESPACE)", "--probes-listen=:8081"}
+	if diff := cmp.Diff(arguments, got); err != nil || diff != "" {
+		t.Errorf("arguments (-want +got): %v\n%s", err, diff)
+	}
 }
 
 // The component dashboard serves pages at a port that its Service reaches.

@@ -62,6 +62,9 @@
 //   - clusterprovider: the ServiceAccounts and rights of the providers of clusters that are built in. They are not among Objects, because
 //     each provider is a process of its own: InstallClusterProviders applies them.
 //
+//   - argocdrefresh: the ServiceAccount and rights of `placement argocd-refresh` in the namespace of Argo CD, and the policy that limits what it
+//     writes. They are not among Objects, because it is a process of its own: ArgoCDRefresh returns them.
+//
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
 // the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations, ...:history and ...:managedcluster-defaults; each is bound to the

@@ -26,6 +26,10 @@ const (
 	ServiceAccount = "placement-controller-sa"
 	// ClusterProviderAccount is the account of each provider of clusters, in a namespace of its own.
 	ClusterProviderAccount = "provider"
+	// ArgoCDNamespace is the namespace of Argo CD.
+	ArgoCDNamespace = "argocd"
+	// ArgoCDRefreshAccount is the account of the process that refreshes ApplicationSets, in the namespace of Argo CD.
+	ArgoCDRefreshAccount = "placement-hub-argocd-refresh"
 )
 
 // The pattern has every directory, so that a new system needs no change.
@@ -66,6 +70,7 @@ const (
 	manifestWorks    = "manifestworks"
 	clusterProviders = "clusterprovider"
 	history          = "history"
+	argocdRefresh    = "argocdrefresh"
 )
 
 // Objects returns the manifests of a hub in the order of application: CustomResourceDefinitions, the Namespace, the ServiceAccount, RBAC,
@@ -90,6 +95,10 @@ func ManifestWorks() ([]*unstructured.Unstructured, error) { return objectsIn(ma
 // ClusterProviders returns the ServiceAccounts, each in a namespace of its own, the rights and the ClusterProviders of the providers that are
 // built in, in the order of application. They need the system ClusterRequest.
 func ClusterProviders() ([]*unstructured.Unstructured, error) { return objectsIn(clusterProviders) }
+
+// ArgoCDRefresh returns the ServiceAccount and the rights in ArgoCDNamespace of the process that refreshes ApplicationSets, and the policy that
+// limits its writes, in the order of application.
+func ArgoCDRefresh() ([]*unstructured.Unstructured, error) { return objectsIn(argocdRefresh) }
 
 // ClusterProviderNamespace returns the namespace of a provider that is built in, whose ServiceAccount is ClusterProviderAccount.
 func ClusterProviderNamespace(provider string) string { return clusterProviders + "-" + provider }

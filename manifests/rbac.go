@@ -15,13 +15,15 @@ const rolePrefix = "open-cluster-management:placement-hub:"
 
 // Role has the rules of the ClusterRole and of the Role with one name. Either may be absent.
 type Role struct {
-	Cluster    []rbacv1.PolicyRule
-	Namespaced []rbacv1.PolicyRule // in the namespace of the hub
+	Cluster []rbacv1.PolicyRule
+	// Namespaced are the rules in the namespace of the hub, or for argocd-refresh in that of Argo CD.
+	Namespaced []rbacv1.PolicyRule
 }
 
-// Roles returns the roles in rbac, multicluster, history and the systems by their names without the prefix open-cluster-management:placement-hub:.
+// Roles returns the roles in rbac, multicluster, history, argocdrefresh and the systems by their names without the prefix
+// open-cluster-management:placement-hub:.
 func Roles() (map[string]Role, error) {
-	objs, err := objectsIn(append([]string{"rbac", multicluster, history}, Systems()...)...)
+	objs, err := objectsIn(append([]string{"rbac", multicluster, history, argocdRefresh}, Systems()...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(), newHistoryCommand(),
 		newSimulateCommand(), newTestCommand(), newDiffCommand(), newSnapshotCommand(), newDashboardCommand(), newDebugCommand(stop),
-		newProviderCommand(), newManifestsCommand(),
+		newProviderCommand(), newArgoCDRefreshCommand(), newManifestsCommand(),
 		newUninstallCommand(),
 		newVersionCommand())
 	return root

@@ -104,7 +104,9 @@ func (t template) document(object *unstructured.Unstructured) (string, error) {
 
 		annotate(object)
 	case "ServiceAccount":
-		condition = and(condition, ".Values.serviceAccount.create")
+		if object.GetName() == manifests.ServiceAccount {
+			condition = and(condition, ".Values.serviceAccount.create")
+		}
 	case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 		if err := markURLs(object); err != nil {
 			return "", err
@@ -245,8 +247,8 @@ func marshal(object *unstructured.Unstructured) (string, error) {
 // escape returns a text that Helm renders to the given one.
 func escape(text string) string { return strings.ReplaceAll(text, "{{", `{{ "{{" }}`) }
 
-// substitute replaces the namespace and the ServiceAccount of the manifests by those of the release. A value that is only the name is quoted,
-// so that it remains a string whatever the name is.
+// substitute replaces the namespace and the ServiceAccount of the manifests by those of the release, and the namespace of Argo CD by that of the
+// values. A value that is only the name is quoted, so that it remains a string whatever the name is.
 func substitute(text string) string {
 	for _, name := range []struct{ text, value string }{
 		{manifests.Namespace, ".Release.Namespace"},
@@ -259,7 +261,7 @@ func substitute(text string) string {
 		text = strings.ReplaceAll(text, name.text, "{{ "+name.value+" }}")
 	}
 
-	return text
+	return strings.ReplaceAll(text, "namespace: "+manifests.ArgoCDNamespace+"\n", "namespace: {{ .Values.argocdRefresh.namespace | quote }}\n")
 }
 
 func and(conditions ...string) string {

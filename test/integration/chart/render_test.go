@@ -52,6 +52,10 @@ func TestChartIsTheKustomizations(t *testing.T) {
 			set: []string{withTaints, "monitoring.scraper=true", "monitoring.serviceMonitor=true", "monitoring.prometheusRule=true"},
 		},
 		{
+			name: "refreshes of ApplicationSets", resources: []string{base}, components: []string{"deploy/components/argocd-refresh"},
+			set: []string{withTaints, "argocdRefresh.enabled=true"},
+		},
+		{
 			// --sig-placement-decisions, which kustomize has no component for, is the difference of the arguments.
 			name: "multicluster", resources: []string{base, "manifests/multicluster"},
 			set: []string{withTaints, "sigPlacementDecisions=true"},
@@ -192,6 +196,8 @@ func TestUnknownAndWrongValuesAreRefused(t *testing.T) {
 		{"webhooks.URL=https://hub.example.com", "at '/webhooks': additional properties 'URL' not allowed"},
 		{"explanations.url=https://hub.example.com/other", "at '/explanations/url': "},
 		{"explanations.url=http://hub.example.com", "at '/explanations/url': "},
+		{"argocdRefresh.minInterval=10", "at '/argocdRefresh/minInterval': "},
+		{"argocdRefresh.namespace=Argo", "at '/argocdRefresh/namespace': "},
 		{"systems.federation=1", "at '/systems/federation': got number, want boolean"},
 	} {
 		t.Run(c.set, func(t *testing.T) {

@@ -230,7 +230,7 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
 		"affinityclass-view", "federation-view", "clusterrequest-access", "clusterrequest-admin", "clusterrequest-edit", "clusterrequest-purposes",
 		"clusterrequest-tenant", "clusterrequest-view", "work-agent", "explanations-address"}
-	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds", "left-finalizers"}
+	others := []string{"leader-election", "argocd-refresh", "affinityclass-owner-readers", "federated-kinds", "left-finalizers"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules systems.Rules) bool { return rules.Role == name })
 		if !ofController && !slices.Contains(others, name) && !slices.Contains(people, name) {
