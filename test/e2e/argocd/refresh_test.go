@@ -237,7 +237,7 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 // wantServed expects that an address answers with these parts.
 func wantServed(t *testing.T, url string, parts ...string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	suite.Must(t, err)
 	response, err := http.DefaultClient.Do(request)
 	suite.Must(t, err)
