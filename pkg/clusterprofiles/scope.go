@@ -3,6 +3,8 @@
 package clusterprofiles
 
 import (
+	"slices"
+
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
@@ -26,13 +28,17 @@ const (
 // function says whether a set has the cluster.
 func Scope(bindings []*clusterv1beta2.ManagedClusterSetBinding, of func(set string) Membership) map[string]Membership {
 	namespaces := map[string]Membership{}
-	for _, binding := range bindings {
-		if binding.Labels[OptOutLabel] == "false" {
-			continue
-		}
+	for _, binding := range Counted(bindings) {
 		if membership := of(binding.Spec.ClusterSet); membership > namespaces[binding.Namespace] {
 			namespaces[binding.Namespace] = membership
 		}
 	}
 	return namespaces
+}
+
+// Counted returns the bindings whose namespaces have ClusterProfiles for them.
+func Counted(bindings []*clusterv1beta2.ManagedClusterSetBinding) []*clusterv1beta2.ManagedClusterSetBinding {
+	return slices.DeleteFunc(slices.Clone(bindings), func(binding *clusterv1beta2.ManagedClusterSetBinding) bool {
+		return binding.Labels[OptOutLabel] == "false"
+	})
 }
