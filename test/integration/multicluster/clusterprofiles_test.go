@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package multicluster
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ordered, ContinueOnFailure, func() {
+	// read returns the ClusterProfile of a cluster in the namespace of the fixture.
+	read := func(ctx context.Context, f *suite.Fixture, g Gomega, short string) *clusterinventory.ClusterProfile {
+		profile := &clusterinventory.ClusterProfile{}
+		g.Expect(suite.Client.Get(ctx, types.NamespacedName{Namespace: f.Namespace, Name: f.Name(short)}, profile)).To(Succeed())
+		return profile
+	}
+	properties := func(profile *clusterinventory.ClusterProfile) map[string]string {
+		values := map[string]string{}
+		for _, property := range profile.Status.Properties {
+			values[property.Name] = property.Value
+		}
+		return values
+	}
+	// expectProperties waits until the ClusterProfile of a cluster has exactly these properties, and returns it.
+	expectProperties := func(ctx context.Context, f *suite.Fixture, short string, want map[string]string) *clusterinventory.ClusterProfile {
+		var profile *clusterinventory.ClusterProfile
+		Eventually(func(g Gomega) {
+			profile = read(ctx, f, g, short)
+			g.Expect(properties(profile)).To(Equal(want))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		return profile
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/clusterprofiles", localplane.Options{AuditLog: true, Log: GinkgoWriter})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
+		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
+		Expect(manifests.InstallMulticluster(ctx, another.AdminConfig())).To(Succeed())
+		Expect(manifests.InstallSystem(ctx, another.AdminConfig(), manifests.ClusterProfiles, "")).To(Succeed())
+		moveTo(ctx, another, func(o *system.Options) {
+			o.ProfileDecisions = true
+			o.Controllers = append(o.Controllers, "clusterprofiles")
+		})
+	})
+
+	It("CP1, CP3, CP4: profiles of a bound set come, slices name them, and they go after the slices", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"), suite.IsAvailable(metav1.ConditionTrue))
+		f.Cluster(ctx, "set", "c002", suite.Claiming("region", "us"))
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		expectSlices(ctx, f, "p", []string{"./c001", "./c002"})
+		expectProfilesFound(ctx, f, "True AllClusterProfilesFound", "")
+
+		profile := expectProperties(ctx, f, "c001", map[string]string{"region": "eu"})
+		Expect(profile.Spec.ClusterManager.Name).To(Equal(ourManager))
+		Expect(profile.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabelKey, f.Name("c001")))
+		Expect(profile.Labels).To(HaveKeyWithValue(clusterinventory.LabelClusterManagerKey, ourManager))
+		Expect(profile.Status.Conditions).To(HaveLen(1))
+		Expect(profile.Status.Conditions[0].Type).To(Equal(clusterinventory.ClusterConditionControlPlaneHealthy))
+
+		f.EditCluster(ctx, "c002", func(cluster *clusterv1.ManagedCluster) { delete(cluster.Labels, clusterv1beta2.ClusterSetLabel) })
+		expectSlices(ctx, f, "p", []string{"./c001"})
+		suite.ExpectGone(ctx, newProfile(f.Namespace, ourManager, f.Name("c002")))
+	})
+
+	It("CP4, CP5, CP6: one claim that is not valid keeps no other from the profile, and accessProviders of others stay", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"), suite.Claiming("long", strings.Repeat("x", 2000)))
+		profile := expectProperties(ctx, f, "c001", map[string]string{"region": "eu"})
+
+		changed := profile.DeepCopy()
+		changed.Status.AccessProviders = []clusterinventory.AccessProvider{{
+			Name: "kubeconfig", Cluster: clientcmdv1.Cluster{Server: "https://c001.example"},
+		}}
+		Expect(suite.Client.Status().Patch(ctx, changed, client.MergeFrom(profile))).To(Succeed())
+		cluster := f.ReadCluster(ctx, Default, "c001")
+		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "zone", Value: "a"}}
+		Expect(suite.Client.Status().Update(ctx, cluster)).To(Succeed())
+		after := expectProperties(ctx, f, "c001", map[string]string{"zone": "a"})
+		Expect(after.Status.AccessProviders).To(HaveLen(1))
+		Expect(after.UID).To(Equal(profile.UID))
+
+		restart := suite.PauseHub(ctx)
+		restart()
+		Consistently(func(g Gomega) { g.Expect(read(ctx, f, g, "c001").ResourceVersion).To(Equal(after.ResourceVersion)) }).
+			WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
+	})
+
+	It("CP1: a binding with the label has no profiles", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"))
+		expectProperties(ctx, f, "c001", map[string]string{"region": "eu"})
+		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name("set")}}
+		Expect(suite.Client.Patch(ctx, binding, client.RawPatch(types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{"`+clusterprofiles.OptOutLabel+`":"false"}}}`)))).To(Succeed())
+		suite.ExpectGone(ctx, newProfile(f.Namespace, ourManager, f.Name("c001")))
+	})
+})
