@@ -28,7 +28,7 @@ func (o *Options) clusterProfiles() systems.Entry {
 		Name: "clusterprofiles",
 		Groups: []systems.Group{{
 			Name: clusterinventory.Group,
-			Hint: "apply the CustomResourceDefinitions in manifests/multicluster, or leave the controller " + controller.Name + " off",
+			Hint: "apply the CustomResourceDefinitions in manifests/multicluster, or leave the controllers clusterprofiles/* off",
 		}},
 		Controllers: []systems.Controller{{Name: controller.Name, Setup: o.setupClusterProfiles, Access: systems.Access{
 			Reads: append(reads(clusters, sets, bindings, namespaces), profileResources...),
