@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
@@ -107,6 +109,53 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), withProfiles)
 		Consistently(func(g Gomega) { g.Expect(read(ctx, f, g, "c001").ResourceVersion).To(Equal(after.ResourceVersion)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
+	})
+
+	It("T18: status is written with publish, and the ways to access a cluster with provide-access", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Set(ctx, "set")
+		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"))
+		profile := expectProperties(ctx, f, "c001", map[string]string{"region": "eu"})
+		suite.Allow(ctx, f.Namespace, "eve", rbacv1.PolicyRule{
+			APIGroups: []string{clusterinventory.Group}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
+			Verbs: []string{"create", "update", "patch"},
+		})
+		patch := func(user, status string) error {
+			return suite.As(user).Status().Patch(ctx, profile.DeepCopy(),
+				client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)), client.DryRunAll)
+		}
+		const access = `{"accessProviders":[{"name":"kubeconfig","cluster":{"server":"https://evil.example"}}]}`
+		const credentials = `{"credentialProviders":[{"name":"kubeconfig","cluster":{"server":"https://evil.example"}}]}`
+		const version = `{"version":{"kubernetes":"v0.0.1"}}`
+		const properties = `{"properties":[{"name":"region","value":"us"}]}`
+		const conditions = `{"conditions":[]}`
+		const both = `{"version":{"kubernetes":"v0.0.1"},"accessProviders":[{"name":"kubeconfig"}]}`
+		refused := func(verb string) OmegaMatcher {
+			return And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(`this needs the verb "`+verb+`" on clusterprofiles`)))
+		}
+
+		Eventually(func() error { return patch("eve", access) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(refused("provide-access"))
+		Expect(patch("eve", credentials)).To(refused("provide-access"))
+		for _, status := range []string{version, properties} {
+			Expect(patch("eve", status)).To(refused("publish"), status)
+		}
+
+		allow := func(user, verb string) {
+			suite.Allow(ctx, f.Namespace, user, rbacv1.PolicyRule{
+				APIGroups: []string{clusterinventory.Group}, Resources: []string{"clusterprofiles", "clusterprofiles/status"},
+				Verbs: []string{"patch", verb},
+			})
+		}
+		allow("accessor", "provide-access")
+		allow("publisher", "publish")
+		Eventually(func() error { return patch("accessor", access) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Expect(patch("accessor", credentials)).To(Succeed())
+		Eventually(func() error { return patch("publisher", version) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Expect(patch("publisher", conditions)).To(Succeed())
+		Expect(patch("publisher", access)).To(refused("provide-access"))
+		Expect(patch("accessor", properties)).To(refused("publish"))
+		Expect(patch("accessor", both)).To(refused("publish"))
+		Expect(patch("publisher", both)).To(refused("provide-access"))
 	})
 
 	It("CP1: a binding with the label has no profiles", func(ctx SpecContext) {
