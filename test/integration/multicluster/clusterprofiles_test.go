@@ -4,10 +4,12 @@ package multicluster
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -156,6 +158,31 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		Expect(patch("accessor", properties)).To(refused("publish"))
 		Expect(patch("accessor", both)).To(refused("publish"))
 		Expect(patch("publisher", both)).To(refused("provide-access"))
+	})
+
+	It("CP7: a profile whose values another writer owns is left to that writer, with one Event", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx, suite.WithoutAdmission)
+		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"))
+		other := newProfile(f.Namespace, ourManager, f.Name("c001"))
+		other.Spec.DisplayName = "by another"
+		f.Create(ctx, other)
+		f.Set(ctx, "set")
+		ownEvents := func(g Gomega) []eventsv1.Event {
+			list := &eventsv1.EventList{}
+			g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())
+			return slices.DeleteFunc(list.Items, func(event eventsv1.Event) bool { return event.Reason != "ProfileOwnedByAnother" })
+		}
+		Eventually(func(g Gomega) { g.Expect(ownEvents(g)).To(HaveLen(1)) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		profile := read(ctx, f, Default, "c001")
+		Expect(profile.Spec.DisplayName).To(Equal("by another"))
+
+		cluster := f.ReadCluster(ctx, Default, "c001")
+		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "zone", Value: "a"}}
+		Expect(suite.Client.Status().Update(ctx, cluster)).To(Succeed())
+		Consistently(func(g Gomega) {
+			g.Expect(read(ctx, f, g, "c001").ResourceVersion).To(Equal(profile.ResourceVersion))
+			g.Expect(ownEvents(g)).To(HaveLen(1))
+		}).WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
 	})
 
 	It("CP1: a binding with the label has no profiles", func(ctx SpecContext) {
