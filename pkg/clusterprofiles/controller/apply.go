@@ -90,8 +90,10 @@ func (r *reconciler) report(profile *clusterinventory.ClusterProfile, key types.
 	if err != nil {
 		return fmt.Errorf("reporting ClusterProfile %s: %w", key, err)
 	}
+	about := profile.DeepCopy()
+	about.SetGroupVersionKind(clusterinventory.GroupVersion.WithKind("ClusterProfile")) // Objects of a cache have no kind, which an Event needs.
 	for _, reason := range fresh {
-		r.recorder.Eventf(profile, nil, corev1.EventTypeWarning, reason, "Apply",
+		r.recorder.Eventf(about, nil, corev1.EventTypeWarning, reason, "Apply",
 			"Another writer owns values of this ClusterProfile that differ from those of the ManagedCluster, and the hub leaves it to that writer; "+
 				"leave the controller clusterprofiles or the other writer off: %v", why)
 	}
