@@ -71,21 +71,24 @@ func Union(decision []inventory.PlacementDecision) map[ProfileRef]bool {
 
 func nameOf(slice *inventory.PlacementDecision) string { return slice.Namespace + "/" + slice.Name }
 
+// found returns a finding in a slice.
+func found(rule string, slice *inventory.PlacementDecision, format string, arguments ...any) Finding {
+	return Finding{Rule: rule, Object: nameOf(slice), Message: fmt.Sprintf(format, arguments...)}
+}
+
 func checkSchema(decision []inventory.PlacementDecision) []Finding {
 	var findings []Finding
 	for i := range decision {
 		slice := &decision[i]
 		if slice.Decisions == nil {
-			findings = append(findings, Finding{RuleSchema, nameOf(slice), "decisions: Required value: an empty list says that nothing is selected"})
+			findings = append(findings, found(RuleSchema, slice, "decisions: Required value: an empty list says that nothing is selected"))
 		}
 		if len(slice.Decisions) > maxDecisions {
-			findings = append(findings, Finding{
-				RuleSchema, nameOf(slice), fmt.Sprintf("decisions: %d items: must have at most %d", len(slice.Decisions), maxDecisions),
-			})
+			findings = append(findings, found(RuleSchema, slice, "decisions: %d items: must have at most %d", len(slice.Decisions), maxDecisions))
 		}
 		for j := range slice.Decisions {
 			if slice.Decisions[j].ClusterProfileRef.Name == "" {
-				findings = append(findings, Finding{RuleSchema, nameOf(slice), fmt.Sprintf("decisions[%d].clusterProfileRef.name: Required value", j)})
+				findings = append(findings, found(RuleSchema, slice, "decisions[%d].clusterProfileRef.name: Required value", j))
 			}
 		}
 	}
@@ -103,10 +106,10 @@ func checkReferences(decision []inventory.PlacementDecision, known profileSet) [
 			switch {
 			case known.refs[ref] || ref.Name == "":
 			case slice.Decisions[j].ClusterProfileRef.Namespace == "" && len(elsewhere) > 0:
-				findings = append(findings, Finding{RuleNamespace, nameOf(slice), fmt.Sprintf(
-					"%s.namespace is empty, which means %s, and ClusterProfile %q is in %s", field, slice.Namespace, ref.Name, strings.Join(elsewhere, ", "))})
+				findings = append(findings, found(RuleNamespace, slice, "%s.namespace is empty, which means %s, and ClusterProfile %q is in %s",
+					field, slice.Namespace, ref.Name, strings.Join(elsewhere, ", ")))
 			default:
-				findings = append(findings, Finding{RuleReference, nameOf(slice), fmt.Sprintf("%s: ClusterProfile %s does not exist", field, ref)})
+				findings = append(findings, found(RuleReference, slice, "%s: ClusterProfile %s does not exist", field, ref))
 			}
 		}
 	}
@@ -114,7 +117,7 @@ func checkReferences(decision []inventory.PlacementDecision, known profileSet) [
 }
 
 func checkKeys(decision []inventory.PlacementDecision) []Finding {
-	if len(decision) < 2 { //nolint:mnd // A single slice needs no key.
+	if len(decision) < 2 {
 		return nil
 	}
 	var findings []Finding
@@ -123,11 +126,11 @@ func checkKeys(decision []inventory.PlacementDecision) []Finding {
 		key := decision[i].Labels[inventory.DecisionKeyLabel]
 		switch {
 		case key == "":
-			findings = append(findings, Finding{RuleDecisionKey, nameOf(&decision[i]), fmt.Sprintf(
-				"label %s is missing: it is required, as the decision has %d slices", inventory.DecisionKeyLabel, len(decision))})
+			findings = append(findings, found(RuleDecisionKey, &decision[i], "label %s is missing: it is required, as the decision has %d slices",
+				inventory.DecisionKeyLabel, len(decision)))
 		case first != "" && key != first:
-			findings = append(findings, Finding{RuleDecisionKey, nameOf(&decision[i]), fmt.Sprintf(
-				"label %s is %q, and %q on %s", inventory.DecisionKeyLabel, key, first, nameOf(&decision[0]))})
+			findings = append(findings, found(RuleDecisionKey, &decision[i], "label %s is %q, and %q on %s",
+				inventory.DecisionKeyLabel, key, first, nameOf(&decision[0])))
 		}
 	}
 	return findings
@@ -144,13 +147,13 @@ func checkIndices(decision []inventory.PlacementDecision) []Finding {
 		}
 		index, err := strconv.Atoi(text)
 		if err != nil || index < 0 || strconv.Itoa(index) != text {
-			findings = append(findings, Finding{RuleDecisionIndex, nameOf(slice), fmt.Sprintf(
-				"label %s is %q: must be a number from 0", inventory.DecisionIndexLabel, text)})
+			findings = append(findings, found(RuleDecisionIndex, slice, "label %s is %q: must be a number from 0",
+				inventory.DecisionIndexLabel, text))
 			continue
 		}
 		if other, taken := at[index]; taken {
-			findings = append(findings, Finding{RuleDecisionIndex, nameOf(slice), fmt.Sprintf(
-				"label %s is %d, as that of %s", inventory.DecisionIndexLabel, index, other)})
+			findings = append(findings, found(RuleDecisionIndex, slice, "label %s is %d, as that of %s",
+				inventory.DecisionIndexLabel, index, other))
 		}
 		at[index] = nameOf(slice)
 	}
@@ -168,7 +171,8 @@ func checkNamespaces(decision []inventory.PlacementDecision) []Finding {
 	var findings []Finding
 	for i := range decision {
 		if decision[i].Namespace != decision[0].Namespace {
-			findings = append(findings, Finding{RuleOneNamespace, nameOf(&decision[i]), "another slice of the decision is in namespace " + decision[0].Namespace})
+			findings = append(findings, found(RuleOneNamespace, &decision[i], "another slice of the decision is in namespace %s",
+				decision[0].Namespace))
 		}
 	}
 	return findings
@@ -181,8 +185,7 @@ func checkDuplicates(decision []inventory.PlacementDecision) []Finding {
 		for j := range decision[i].Decisions {
 			ref := resolve(&decision[i], &decision[i].Decisions[j])
 			if other, twice := in[ref]; twice {
-				findings = append(findings, Finding{RuleNoDuplicate, nameOf(&decision[i]), fmt.Sprintf(
-					"decisions[%d]: ClusterProfile %s is also in %s", j, ref, other)})
+				findings = append(findings, found(RuleNoDuplicate, &decision[i], "decisions[%d]: ClusterProfile %s is also in %s", j, ref, other))
 			}
 			in[ref] = nameOf(&decision[i])
 		}
@@ -195,11 +198,11 @@ func checkScheduler(decision []inventory.PlacementDecision) []Finding {
 	for i := range decision {
 		switch name := decision[i].SchedulerName; name {
 		case "":
-			findings = append(findings, Finding{RuleSchedulerName, nameOf(&decision[i]), "schedulerName is empty: consumers tell schedulers apart by it"})
+			findings = append(findings, found(RuleSchedulerName, &decision[i], "schedulerName is empty: consumers tell schedulers apart by it"))
 		case decision[0].SchedulerName:
 		default:
-			findings = append(findings, Finding{RuleSchedulerName, nameOf(&decision[i]), fmt.Sprintf(
-				"schedulerName is %q, and %q on %s", name, decision[0].SchedulerName, nameOf(&decision[0]))})
+			findings = append(findings, found(RuleSchedulerName, &decision[i], "schedulerName is %q, and %q on %s",
+				name, decision[0].SchedulerName, nameOf(&decision[0])))
 		}
 	}
 	return findings

@@ -39,7 +39,7 @@ func (s *Suite) TestConsumer(t *testing.T, driver ConsumerDriver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell(t, results)
+	runSubtests(t, results)
 }
 
 // Consumer checks which clusters a consumer serves, as TestConsumer does, and returns the results, which are also in the report. The error is of

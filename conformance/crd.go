@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,12 +19,12 @@ var (
 	clusterProfiles    = inventory.GroupVersion.WithResource("clusterprofiles")
 )
 
+const decisionsField = "decisions"
+
 // object returns an object with fields beside its metadata.
 func object(apiVersion, kind, namespace, name string, fields map[string]any) *unstructured.Unstructured {
 	content := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}}
-	for field, value := range fields {
-		content[field] = value
-	}
+	maps.Copy(content, fields)
 	o := &unstructured.Unstructured{Object: content}
 	o.SetNamespace(namespace)
 	return o
@@ -45,7 +46,7 @@ func (s *Suite) TestCRD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell(t, results)
+	runSubtests(t, results)
 }
 
 // CRD checks the definition that the API server serves, and returns the results, which are also in the report. The error is of the API server.
@@ -63,17 +64,20 @@ func (s *Suite) CRD(ctx context.Context) ([]Result, error) {
 		message  string
 	}{
 		{"without-decisions", nil, false, "an object without decisions is accepted: the field is required"},
-		{"null", map[string]any{"decisions": nil}, false, "an object with decisions: null is accepted: the field is required"},
-		{"empty", map[string]any{"decisions": []any{}}, true, "decisions: [] is refused, which says that nothing is selected"},
-		{"full", map[string]any{"decisions": references(maxDecisions)}, true, "100 decisions are refused"},
-		{"overfull", map[string]any{"decisions": references(maxDecisions + 1)}, false, "101 decisions are accepted"},
-		{"without-reference", map[string]any{"decisions": []any{map[string]any{"reason": "r"}}}, false, "a decision without clusterProfileRef is accepted"},
+		{"null", map[string]any{decisionsField: nil}, false, "an object with decisions: null is accepted: the field is required"},
+		{"empty", map[string]any{decisionsField: []any{}}, true, "decisions: [] is refused, which says that nothing is selected"},
+		{"full", map[string]any{decisionsField: references(maxDecisions)}, true, "100 decisions are refused"},
+		{"overfull", map[string]any{decisionsField: references(maxDecisions + 1)}, false, "101 decisions are accepted"},
 		{
-			"without-name", map[string]any{"decisions": []any{map[string]any{"clusterProfileRef": map[string]any{"namespace": "fleet"}}}}, false,
+			"without-reference", map[string]any{decisionsField: []any{map[string]any{"reason": "r"}}}, false,
+			"a decision without clusterProfileRef is accepted",
+		},
+		{
+			"without-name", map[string]any{decisionsField: []any{map[string]any{"clusterProfileRef": map[string]any{"namespace": "fleet"}}}}, false,
 			"a reference without a name is accepted",
 		},
 		{
-			"without-namespace", map[string]any{"decisions": []any{map[string]any{"clusterProfileRef": map[string]any{"name": "c0"}}}}, true,
+			"without-namespace", map[string]any{decisionsField: []any{map[string]any{"clusterProfileRef": map[string]any{"name": "c0"}}}}, true,
 			"a reference without a namespace is refused, which means that of the slice",
 		},
 	} {
@@ -98,8 +102,9 @@ func (s *Suite) CRD(ctx context.Context) ([]Result, error) {
 // checkStatus checks that a slice stores no status and has no such subresource.
 func (s *Suite) checkStatus(ctx context.Context, namespace string, o *outcomes) error {
 	decisions := s.dynamic.Resource(placementDecisions).Namespace(namespace)
-	fields := map[string]any{"decisions": references(1), "status": map[string]any{"phase": "Ready"}}
-	created, err := decisions.Create(ctx, object(inventory.GroupVersion.String(), "PlacementDecision", namespace, "status", fields), metav1.CreateOptions{})
+	fields := map[string]any{decisionsField: references(1), "status": map[string]any{"phase": "Ready"}}
+	slice := object(inventory.GroupVersion.String(), "PlacementDecision", namespace, "status", fields)
+	created, err := decisions.Create(ctx, slice, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("create PlacementDecision %s/status: %w", namespace, err)
 	}

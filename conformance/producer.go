@@ -52,7 +52,7 @@ func (s *Suite) TestProducer(t *testing.T, driver Driver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell(t, results)
+	runSubtests(t, results)
 }
 
 // producerRules are the rules of TestProducer in the order of their numbers.
@@ -241,8 +241,8 @@ func (p *production) follows() (bool, error) {
 	})
 }
 
-// union returns the profiles of the fleet that slices name. A reference that leads nowhere is the business of another rule: it stands for the
-// profile of its name in the fleet, if there is one, and for none otherwise.
+// union returns the profiles of the fleet that slices name. Rule PD3 is about references to profiles that do not
+// exist. Here such a reference counts as the profile of the fleet that has its name, and is left out if there is none.
 func (p *production) union(decision []inventory.PlacementDecision) map[ProfileRef]bool {
 	union := Union(decision)
 	for ref := range maps.Clone(union) {
@@ -260,13 +260,14 @@ func (p *production) union(decision []inventory.PlacementDecision) map[ProfileRe
 // difference says how the union of the slices differs from the wish.
 func (p *production) difference(decision []inventory.PlacementDecision) string {
 	got := p.union(decision)
-	var missing, surplus []string
+	var missing []string
 	for _, profile := range p.wish {
 		if !got[profile] {
 			missing = append(missing, profile.String())
 		}
 		delete(got, profile)
 	}
+	surplus := make([]string, 0, len(got))
 	for ref := range got {
 		surplus = append(surplus, ref.String())
 	}
@@ -296,7 +297,7 @@ func (p *production) addLost(rule string, mark int, staying []ProfileRef) {
 	if len(lost) == 0 {
 		return
 	}
-	var texts []string
+	texts := make([]string, 0, len(lost))
 	for profile, event := range lost {
 		texts = append(texts, profile.String()+" after "+event)
 	}

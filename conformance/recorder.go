@@ -27,7 +27,7 @@ type event struct {
 	slice *inventory.PlacementDecision // after the change; nil if it was deleted
 }
 
-// recorder records every state of the slices of all namespaces, but for those that it was told to leave out.
+// recorder records every state of the slices of all namespaces, but for those that existed before.
 type recorder struct {
 	mu      sync.Mutex
 	foreign map[types.UID]bool
@@ -72,7 +72,7 @@ func (r *recorder) observe(e watch.Event) {
 	case e.Type == watch.Bookmark:
 		return
 	case e.Type == watch.Error || !isSlice:
-		r.failed = fmt.Errorf("the watch of PlacementDecisions ended: %v", e.Object) //nolint:err113 // It is reported as it is.
+		r.failed = fmt.Errorf("the watch of PlacementDecisions ended: %v", e.Object)
 	case r.foreign[slice.UID]:
 		return
 	case e.Type == watch.Deleted:
@@ -84,17 +84,6 @@ func (r *recorder) observe(e watch.Event) {
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
-}
-
-// leaveOut makes slices foreign.
-func (r *recorder) leaveOut(uids ...types.UID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, uid := range uids {
-		r.foreign[uid] = true
-		delete(r.current, uid)
-	}
-	r.events = slices.DeleteFunc(r.events, func(e event) bool { return r.foreign[e.uid] })
 }
 
 // decision returns the slices that exist, by namespace and name, and how many events there were.
@@ -130,7 +119,7 @@ func (r *recorder) await(ctx context.Context, within time.Duration, holds func()
 		case <-timer.C:
 			return holds(), nil
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return false, context.Cause(ctx) //nolint:wrapcheck // The test has ended.
 		}
 	}
 }
@@ -146,12 +135,12 @@ func (r *recorder) quiet(ctx context.Context, during, within time.Duration) erro
 		select {
 		case <-changed:
 			if time.Now().After(end) {
-				return fmt.Errorf("slices are still written after %s", within) //nolint:err113 // It is reported as it is.
+				return fmt.Errorf("slices are still written after %s", within)
 			}
 		case <-time.After(during):
 			return nil
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return context.Cause(ctx) //nolint:wrapcheck // The test has ended.
 		}
 	}
 }
@@ -160,7 +149,7 @@ func (r *recorder) quiet(ctx context.Context, during, within time.Duration) erro
 func (r *recorder) since(mark int) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var texts []string
+	texts := make([]string, 0, len(r.events)-mark)
 	for _, e := range r.events[mark:] {
 		texts = append(texts, e.what)
 	}

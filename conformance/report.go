@@ -121,19 +121,22 @@ var reportPage = template.Must(template.New("report").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Conformance of {{.Implementation}} to {{.API}}</title>
 <style>
-body { font: 16px/1.5 sans-serif; margin: 2em; } table { border-collapse: collapse; } th, td { border: 1px solid #999; padding: .3em .6em; text-align: left; vertical-align: top; }
+body { font: 16px/1.5 sans-serif; margin: 2em; } table { border-collapse: collapse; }
+th, td { border: 1px solid #999; padding: .3em .6em; text-align: left; vertical-align: top; }
 .Passed { background: #d7f0d7; } .Failed { background: #f6d0d0; } .Skipped { background: #eee; }
 </style></head>
 <body>
 <h1>{{.Implementation}}: PlacementDecisions of {{.API}}</h1>
 <table><caption>Levels</caption>
 <tr><th>Level</th><th>Conformant</th><th>Failed</th><th>Skipped</th></tr>
-{{range .Levels}}<tr class="{{if .Conformant}}Passed{{else if .Failed}}Failed{{else}}Skipped{{end}}"><td>{{.Level}}</td><td>{{if .Conformant}}yes{{else}}no{{end}}</td>
+{{range .Levels}}<tr class="{{if .Conformant}}Passed{{else if .Failed}}Failed{{else}}Skipped{{end}}"><td>{{.Level}}</td>
+<td>{{if .Conformant}}yes{{else}}no{{end}}</td>
 <td>{{range .Failed}}{{.}} {{end}}</td><td>{{range .Skipped}}{{.}} {{end}}</td></tr>
 {{end}}</table>
 <table><caption>Rules</caption>
 <tr><th>Rule</th><th>Level</th><th>What it asks for</th><th>Outcome</th><th>Findings</th></tr>
-{{range .Rules}}<tr class="{{.Outcome}}"><td>{{.ID}}</td><td>{{.Level}}</td><td>{{.Title}}</td><td>{{.Outcome}}</td><td>{{.Reason}}{{range .Findings}}{{.}}<br>{{end}}</td></tr>
+{{range .Rules}}<tr class="{{.Outcome}}"><td>{{.ID}}</td><td>{{.Level}}</td><td>{{.Title}}</td><td>{{.Outcome}}</td>
+<td>{{.Reason}}{{range .Findings}}{{.}}<br>{{end}}</td></tr>
 {{end}}</table>
 </body>
 </html>
@@ -153,7 +156,7 @@ func (r *Report) WriteFiles(directory string) error {
 		return fmt.Errorf("make the directory of the report: %w", err)
 	}
 	for name, write := range map[string]func(io.Writer) error{"report.yaml": r.WriteYAML, "report.html": r.WriteHTML} {
-		file, err := os.Create(filepath.Join(directory, name)) //nolint:gosec // The directory is an option.
+		file, err := os.Create(filepath.Join(directory, name))
 		if err != nil {
 			return fmt.Errorf("write the report: %w", err)
 		}

@@ -41,7 +41,10 @@ func TestSkippedIsNotPassed(t *testing.T) {
 	}{
 		{"nothing was run", newReport("toy"), nil},
 		{"all have passed", allPassed(), []Level{Core, Extended, Strict, Consumer}},
-		{"a skipped rule of Strict", allPassed(Result{Rule: Rules()[13], Outcome: Skipped, Reason: "no Restarter"}), []Level{Core, Extended, Consumer}},
+		{
+			"a skipped rule of Strict", allPassed(Result{Rule: Rules()[13], Outcome: Skipped, Reason: "no Restarter"}),
+			[]Level{Core, Extended, Consumer},
+		},
 		{"a failed rule of Core", allPassed(Result{Rule: Rules()[1], Outcome: Failed}), []Level{Consumer}},
 		{"a failed rule of consumers", allPassed(Result{Rule: Rules()[16], Outcome: Failed}), []Level{Core, Extended, Strict}},
 	} {
@@ -61,7 +64,8 @@ func TestAFindingCountsMoreThanAReasonToSkip(t *testing.T) {
 	o.addf(RuleQuiet, "wrote %d", 1)
 	o.addf(RuleQuiet, "wrote %d", 1)
 	results := o.results(RuleQuiet, RuleRestart)
-	if len(results) != 2 || results[0].Outcome != Failed || len(results[0].Findings) != 1 || results[1].Outcome != Skipped || results[1].Reason != "not reached" {
+	if len(results) != 2 || results[0].Outcome != Failed || len(results[0].Findings) != 1 || results[1].Outcome != Skipped ||
+		results[1].Reason != "not reached" {
 		t.Errorf("results %+v", results)
 	}
 }

@@ -4,7 +4,7 @@ package conformance
 
 import "slices"
 
-// Level is a set of rules. Extended includes Core, and Strict includes both; Consumer stands alone.
+// Level is a set of rules. Extended includes Core, and Strict includes both. Consumer includes no other level.
 type Level string
 
 // The levels.
@@ -33,7 +33,7 @@ type Rule struct {
 	Title string `json:"title"`
 }
 
-// The rules, by what they are about. Core is the text of the API. Strict is asked of nobody by the API.
+// The IDs of the rules. The rules of the level Core follow from the text of the API. The API requires none of the level Strict.
 const (
 	RuleSchema         = "PD1"
 	RuleNamespace      = "PD2"
@@ -58,7 +58,7 @@ const (
 // Rules returns all rules in the order of their numbers.
 func Rules() []Rule {
 	return []Rule{
-		{RuleSchema, Core, "decisions is required and may be empty, more than 100 and a reference without a name are refused, and there is no status"},
+		{RuleSchema, Core, "decisions is required and may be empty, more than 100 and references without a name are refused, there is no status"},
 		{RuleNamespace, Core, "a reference without a namespace means the namespace of its slice"},
 		{RuleReference, Core, "every reference leads to a ClusterProfile that exists"},
 		{RuleDecisionKey, Core, "all slices of a decision with more than one have the same decision-key"},

@@ -75,10 +75,12 @@ func NewSuite(o Options) (*Suite, error) {
 	o.Quiet = cmp.Or(o.Quiet, 2*time.Second)
 	if o.Config == nil {
 		file := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+		if file == "" {
+			return nil, fmt.Errorf("the suite has no API server: set Options.Config or the variable %s", clientcmd.RecommendedConfigPathEnvVar)
+		}
 		config, err := clientcmd.BuildConfigFromFlags("", file)
-		if err != nil || file == "" {
-			return nil, fmt.Errorf("Options.Config is nil and the variable %s has no usable file (%q): %w",
-				clientcmd.RecommendedConfigPathEnvVar, file, err)
+		if err != nil {
+			return nil, fmt.Errorf("read the kubeconfig %s: %w", file, err)
 		}
 		o.Config = config
 	}
@@ -107,7 +109,7 @@ func (s *Suite) createNamespace(ctx context.Context, name string) (string, func(
 		return "", nil, fmt.Errorf("create Namespace %s: %w", name, err)
 	}
 	return name, func() {
-		// The API server may have no controller that empties the namespace.
+		// The API server may have no controller that empties the namespace. What an error leaves is in a namespace of this run alone.
 		background := context.WithoutCancel(ctx)
 		everything := []schema.GroupVersionResource{placementDecisions, clusterProfiles}
 		for _, resource := range everything {
@@ -117,8 +119,8 @@ func (s *Suite) createNamespace(ctx context.Context, name string) (string, func(
 	}, nil
 }
 
-// tell makes the results of rules those of subtests.
-func tell(t *testing.T, results []Result) {
+// runSubtests runs a subtest for each rule, which passes, fails or is skipped as its result says.
+func runSubtests(t *testing.T, results []Result) {
 	t.Helper()
 	for _, result := range results {
 		t.Run(result.ID, func(t *testing.T) {

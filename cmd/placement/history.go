@@ -197,7 +197,7 @@ func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Write
 		return err
 	}
 	if !o.watch {
-		return o.print(stdout, list)
+		return o.show(stdout, list)
 	}
 	return o.follow(ctx, hub, config, question, list, stdout)
 }
@@ -231,7 +231,7 @@ func (o *historyOptions) askHistory(
 	return list, nil
 }
 
-func (o *historyOptions) print(stdout io.Writer, list *movelist.List) error {
+func (o *historyOptions) show(stdout io.Writer, list *movelist.List) error {
 	style := printers.Style{Color: colored(stdout), Options: document.Options{Wide: printers.Format(o.output) == printers.FormatWide}}
 	return printers.Print(stdout, printers.Format(o.output), list, style)
 }
@@ -243,7 +243,7 @@ func (o *historyOptions) follow(
 	printed := printedRows{}
 	for first := true; ; first = false {
 		if fresh := printed.fresh(list); first || len(fresh.Moves) > 0 {
-			if err := o.print(stdout, fresh); err != nil {
+			if err := o.show(stdout, fresh); err != nil {
 				return err
 			}
 		}
@@ -257,13 +257,12 @@ func (o *historyOptions) follow(
 			question.Since = &metav1.Time{Time: since}
 		}
 		next, err := o.askHistory(ctx, hub, config, question)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			list = next
+		case ctx.Err() == nil:
 			return err
 		}
-		list = next
 	}
 }
 

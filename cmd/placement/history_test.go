@@ -57,12 +57,12 @@ func TestHI1HistoryIsPrinted(t *testing.T) {
 	now := time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)
 	list := &movelist.List{More: true, Moves: []history.Move{
 		{
-			Time: now.Add(-24 * time.Hour), Namespace: "team-a", Group: "placement.open-cluster-management.io", Kind: "Placement", Name: "old", Gained: []string{"eu1"},
-			Derived: true,
+			Time: now.Add(-24 * time.Hour), Namespace: "team-a", Group: "placement.open-cluster-management.io", Kind: "Placement", Name: "old",
+			Gained: []string{"eu1"}, Derived: true,
 		},
 		{
-			Time: time.Date(2026, 1, 31, 14, 3, 10, 0, time.UTC), Namespace: "team-a", Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "payments",
-			Lost: []string{"eu2"}, Gained: []string{"us2"},
+			Time: time.Date(2026, 1, 31, 14, 3, 10, 0, time.UTC), Namespace: "team-a", Group: "cluster.open-cluster-management.io", Kind: "Placement",
+			Name: "payments", Lost: []string{"eu2"}, Gained: []string{"us2"},
 			Reasons: []history.Reason{{Cluster: "eu2", Text: "taint maintenance:NoSelect is not tolerated"}},
 			Causes: []history.Cause{{
 				Time: time.Date(2026, 1, 31, 14, 3, 9, 0, time.UTC), Kind: "ManagedCluster", Name: "eu2", What: "taint maintenance:NoSelect",
@@ -84,13 +84,13 @@ func TestHI1HistoryIsPrinted(t *testing.T) {
 		"name": "team-a/old@placement.open-cluster-management.io\nteam-a/payments\n",
 	} {
 		var stdout bytes.Buffer
-		expect.NoError(t, (&historyOptions{output: output}).print(&stdout, list))
+		expect.NoError(t, (&historyOptions{output: output}).show(&stdout, list))
 		if stdout.String() != want {
 			t.Errorf("%s: got\n%swant\n%s", output, &stdout, want)
 		}
 	}
 	var stdout bytes.Buffer
-	expect.NoError(t, (&historyOptions{output: "table"}).print(&stdout, &movelist.List{}))
+	expect.NoError(t, (&historyOptions{output: "table"}).show(&stdout, &movelist.List{}))
 	if want := "no clusters were gained or lost, as far as the hub remembers\n"; stdout.String() != want {
 		t.Errorf("got %q", &stdout)
 	}

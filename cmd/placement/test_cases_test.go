@@ -82,7 +82,8 @@ func TestTestCommand(t *testing.T) {
 			testCase("one", added+"when: {changed: [{apply: new, old: old}]}, expect: {selected: {exactly: [c1]}}"), nil, 0, "1 hold", "",
 		},
 		{
-			"PT17: what the new manifests lack is deleted", testCase("one", all+"when: {changed: [{apply: new, old: old}]}, expect: {satisfied: true}"), nil,
+			"PT17: what the new manifests lack is deleted", testCase("one",
+				all+"when: {changed: [{apply: new, old: old}]}, expect: {satisfied: true}"), nil,
 			2, "there is no Placement team-a/all", "",
 		},
 		{
@@ -90,7 +91,8 @@ func TestTestCommand(t *testing.T) {
 			testCase("one", added+"when: {changed: [{apply: new, old: gone.yaml}]}, expect: {satisfied: true}"), nil, 2,
 			"spec.when.changed[0]: old: there is no Placement team-a/gone that could be deleted", "",
 		},
-		{"PT17: old manifests without new ones", testCase("one", added+"when: {changed: [{delete: new, old: old}]}, expect: {satisfied: true}"), nil, 2, "",
+		{"PT17: old manifests without new ones", testCase("one", added+"when: {changed: [{delete: new, old: old}]}, expect: {satisfied: true}"),
+			nil, 2, "",
 			"spec.when.changed[0].old: has the manifests before those of apply"},
 		{"what is deleted does not exist", testCase("one", all+"when: {changed: [{delete: new.yaml}]}, expect: {satisfied: true}"), nil, 2,
 			"there is no Placement team-a/new", ""},

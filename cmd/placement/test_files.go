@@ -76,7 +76,8 @@ func (o *testOptions) readLiveSystems(ctx context.Context, hub hubstate.Source, 
 			return err
 		}
 		if state.Federated.Forbidden {
-			return fmt.Errorf("spec.objects.federated: it is not known where objects are delivered: %s; ask an administrator of the hub for these rights",
+			return fmt.Errorf("spec.objects.federated: it is not known where objects are delivered: %s; "+
+				"ask an administrator of the hub for these rights",
 				strings.Join(state.Federated.Missing, "; "))
 		}
 	}

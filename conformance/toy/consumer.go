@@ -45,15 +45,11 @@ func (c *Consumer) Targets(ctx context.Context) ([]conformance.ProfileRef, error
 	}
 	named := map[conformance.ProfileRef]int{}
 	for i := range list.Items {
-		slice := &list.Items[i]
-		_, labelled := slice.Labels[inventory.DecisionIndexLabel]
-		switch {
-		case slice.SchedulerName != c.decision.SchedulerName && c.Breaks != conformance.RuleOtherScheduler:
-		case !labelled && c.Breaks == conformance.RuleUnion:
-		default:
-			for profile := range conformance.Union([]inventory.PlacementDecision{*slice}) {
-				named[profile]++
-			}
+		if !c.counts(&list.Items[i]) {
+			continue
+		}
+		for profile := range conformance.Union(list.Items[i : i+1]) {
+			named[profile]++
 		}
 	}
 
@@ -71,4 +67,12 @@ func (c *Consumer) Targets(ctx context.Context) ([]conformance.ProfileRef, error
 		}
 	}
 	return targets, nil
+}
+
+// counts reports whether a slice with the key of the decision is one of it.
+func (c *Consumer) counts(slice *inventory.PlacementDecision) bool {
+	if _, labelled := slice.Labels[inventory.DecisionIndexLabel]; !labelled && c.Breaks == conformance.RuleUnion {
+		return false
+	}
+	return slice.SchedulerName == c.decision.SchedulerName || c.Breaks == conformance.RuleOtherScheduler
 }

@@ -5,6 +5,7 @@ package toy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,6 @@ func (p *Producer) Decide(_ context.Context, placement types.NamespacedName, pro
 func (p *Producer) Delete(_ context.Context, placement types.NamespacedName) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wishes[placement] = nil
 	delete(p.wishes, placement)
 	return p.wake()
 }
@@ -130,10 +130,7 @@ func (p *Producer) note(ctx context.Context, err error) {
 // sync writes what is asked for, and deletes the slices of other placements.
 func (p *Producer) sync(ctx context.Context) error {
 	p.mu.Lock()
-	wishes, asked := map[types.NamespacedName][]conformance.ProfileRef{}, p.asked
-	for placement, wish := range p.wishes {
-		wishes[placement] = wish
-	}
+	wishes, asked := maps.Clone(p.wishes), p.asked
 	p.mu.Unlock()
 	for placement, wish := range wishes {
 		if err := p.syncPlacement(ctx, placement, wish, asked); err != nil {
@@ -215,7 +212,7 @@ func assign(existing []inventory.PlacementDecision, wish []conformance.ProfileRe
 	for _, profile := range wish {
 		open[profile], byName[profile.Name] = true, profile
 	}
-	pages := make([][]conformance.ProfileRef, max(len(existing), 1))
+	pages := slices.Repeat([][]conformance.ProfileRef{nil}, max(len(existing), 1))
 	for i := range existing {
 		for _, decision := range existing[i].Decisions {
 			profile := conformance.ProfileRef{Namespace: decision.ClusterProfileRef.Namespace, Name: decision.ClusterProfileRef.Name}
@@ -250,7 +247,7 @@ func assign(existing []inventory.PlacementDecision, wish []conformance.ProfileRe
 
 // slices returns the slices of pages, with the rule broken that is to be.
 func (p *Producer) slices(placement types.NamespacedName, pages [][]conformance.ProfileRef, asked int) []*inventory.PlacementDecision {
-	var wanted []*inventory.PlacementDecision
+	wanted := make([]*inventory.PlacementDecision, 0, len(pages))
 	for i, page := range pages {
 		slice := &inventory.PlacementDecision{
 			ObjectMeta: metav1.ObjectMeta{
@@ -275,17 +272,8 @@ func (p *Producer) slices(placement types.NamespacedName, pages [][]conformance.
 
 // breakSlice breaks a rule in the slice of an index.
 func (p *Producer) breakSlice(slice *inventory.PlacementDecision, index, asked int) {
+	p.breakDecisions(slice, index)
 	switch p.Breaks {
-	case conformance.RuleNamespace:
-		for i := range slice.Decisions {
-			slice.Decisions[i].ClusterProfileRef.Namespace = ""
-		}
-	case conformance.RuleReference:
-		if index == 0 && len(slice.Decisions) < pageSize {
-			slice.Decisions = append(slice.Decisions, inventory.ClusterDecision{
-				ClusterProfileRef: inventory.ClusterProfileReference{Namespace: slice.Namespace, Name: "gone"},
-			})
-		}
 	case conformance.RuleDecisionKey:
 		if index > 0 {
 			slice.Labels[inventory.DecisionKeyLabel] += "-" + strconv.Itoa(index)
@@ -296,14 +284,31 @@ func (p *Producer) breakSlice(slice *inventory.PlacementDecision, index, asked i
 		if index > 0 {
 			slice.Namespace = metav1.NamespaceDefault
 		}
-	case conformance.RuleNoDuplicate:
-		if n := len(slice.Decisions); n > 0 && n < pageSize {
-			slice.Decisions = append(slice.Decisions, slice.Decisions[0])
-		}
 	case conformance.RuleSchedulerName:
 		slice.SchedulerName = ""
 	case conformance.RuleQuiet:
 		slice.Annotations = map[string]string{askedAt: strconv.Itoa(asked)}
+	}
+}
+
+// breakDecisions breaks a rule about the decisions of a slice.
+func (p *Producer) breakDecisions(slice *inventory.PlacementDecision, index int) {
+	n := len(slice.Decisions)
+	switch p.Breaks {
+	case conformance.RuleNamespace:
+		for i := range slice.Decisions {
+			slice.Decisions[i].ClusterProfileRef.Namespace = ""
+		}
+	case conformance.RuleReference:
+		if index == 0 && n < pageSize {
+			slice.Decisions = append(slice.Decisions, inventory.ClusterDecision{
+				ClusterProfileRef: inventory.ClusterProfileReference{Namespace: slice.Namespace, Name: "gone"},
+			})
+		}
+	case conformance.RuleNoDuplicate:
+		if n > 0 && n < pageSize {
+			slice.Decisions = append(slice.Decisions, slice.Decisions[0])
+		}
 	}
 }
 

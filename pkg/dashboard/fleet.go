@@ -82,7 +82,7 @@ func fleetPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	shown.draw(seen, states, func(o *item) (reason, page string) { return o.Message, o.Link })
 	made := &page{
-		Title: "Fleet", Section: clustersSection, JSON: shown.told(), Crumbs: []crumb{{Text: clustersSection, Link: "/clusters"}},
+		Title: "Fleet", Section: clustersSection, JSON: shown.jsonValues(), Crumbs: []crumb{{Text: clustersSection, Link: "/clusters"}},
 		Commands: []string{"kubectl get managedclusters"},
 	}
 	made.add("picture", "picture", shown)
@@ -127,7 +127,7 @@ func placementFleetPage(ctx context.Context, v *visit) (*page, error) {
 	shown.draw(seen, classes, func(o *item) (reason, page string) { return verdicts[o.Name].reason, inDetail(base, o.Name) })
 	made := &page{
 		Title: "Fleet of " + asked.argument(), Section: placementsSection,
-		JSON:     map[string]any{"picture": shown.told(), "way": way},
+		JSON:     map[string]any{"picture": shown.jsonValues(), "way": way},
 		Crumbs:   append(crumbsOf(placementsSection, placementsPath, asked.namespace), crumb{Text: asked.name, Link: asked.path()}),
 		Commands: asked.commands()[:1],
 	}
@@ -308,8 +308,8 @@ func (f *fleetPicture) draw(seen []item, classes func(o *item) picture.Class, ab
 	f.Total = picture.Total(f.Groups)
 }
 
-// told returns the picture as values that are encoded as JSON.
-func (f *fleetPicture) told() map[string]any {
+// jsonValues returns the picture as values that are encoded as JSON.
+func (f *fleetPicture) jsonValues() map[string]any {
 	type class struct {
 		Name  string `json:"name"`
 		Count int    `json:"count"`

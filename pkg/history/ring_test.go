@@ -170,7 +170,9 @@ func TestSentence(t *testing.T) {
 			"lost eu2, gained us2: ManagedCluster eu2 taint maintenance:NoSelect added by kubectl-edit",
 		},
 		{
-			Move{Lost: []string{"eu2"}, Gained: []string{"us2"}, Reasons: []Reason{{"eu2", "ManagedCluster is deleted"}, {"us2", "rank 2, score 87"}}},
+			Move{Lost: []string{"eu2"}, Gained: []string{"us2"}, Reasons: []Reason{
+				{"eu2", "ManagedCluster is deleted"}, {"us2", "rank 2, score 87"},
+			}},
 			"lost eu2 (ManagedCluster is deleted), gained us2 (rank 2, score 87)",
 		},
 		{Move{Gained: many}, "gained c00, c01, c02, c03, c04, c05, c06, c07, c08, c09 and 2 more"},

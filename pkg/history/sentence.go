@@ -33,7 +33,7 @@ func (m *Move) Sentence() string {
 	return text + ": " + m.causes()
 }
 
-// names names clusters, with the reasons of the evaluation if they are asked for.
+// names returns the clusters, with the reasons of the evaluation if they are asked for.
 func (m *Move) names(clusters []string, reasons bool) string {
 	var text strings.Builder
 	for i, cluster := range clusters {

@@ -157,7 +157,8 @@ func TestTheSchemaIsChecked(t *testing.T) {
 			map[string]any{"op": "add", "path": item + "/required", "value": []string{"clusterProfileRef"}},
 		},
 		{
-			"PD1: a status", map[string]any{"op": "add", "path": "/spec/versions/0/subresources", "value": map[string]any{"status": map[string]any{}}},
+			"PD1: a status",
+			map[string]any{"op": "add", "path": "/spec/versions/0/subresources", "value": map[string]any{"status": map[string]any{}}},
 			map[string]any{"op": "remove", "path": "/spec/versions/0/subresources"},
 		},
 	} {
@@ -176,8 +177,8 @@ func expectOutcome(t *testing.T, suite *conformance.Suite, outcome conformance.O
 	program.Eventually(t, "waiting for the outcome "+string(outcome), func() error {
 		results, err := suite.CRD(t.Context())
 		if err == nil && results[0].Outcome != outcome {
-			err = fmt.Errorf("%s: %v", results[0].Outcome, results[0].Findings) //nolint:err113 // It is printed as it is.
+			err = fmt.Errorf("%s: %v", results[0].Outcome, results[0].Findings)
 		}
-		return err //nolint:wrapcheck // It is printed as it is.
+		return err
 	})
 }

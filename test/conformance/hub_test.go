@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -85,9 +86,7 @@ func (h *hub) createObject(
 	ctx context.Context, resource schema.GroupVersionResource, apiVersion, kind, namespace, name string, fields map[string]any,
 ) error {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind}}
-	for field, value := range fields {
-		o.Object[field] = value
-	}
+	maps.Copy(o.Object, fields)
 	o.SetName(name)
 	o.SetNamespace(namespace)
 	if _, err := h.dynamic.Resource(resource).Namespace(namespace).Create(ctx, o, metav1.CreateOptions{}); err != nil {
@@ -164,7 +163,7 @@ func (h *hub) Delete(ctx context.Context, placement types.NamespacedName) error 
 func (h *hub) Kill(context.Context) error {
 	h.running.Signal(h.t, syscall.SIGKILL)
 	if code := h.running.ExitCode(h.t); code != -1 {
-		return fmt.Errorf("the hub ended with code %d by itself; %s", code, h.running) //nolint:err113 // It is printed as it is.
+		return fmt.Errorf("the hub ended with code %d by itself; %s", code, h.running)
 	}
 	return nil
 }
@@ -175,10 +174,12 @@ func (h *hub) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the hub: %w", err)
 	}
-	h.running = program.Start(h.t, h.t, binary, nil, "controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0",
-		"--disable-leader-election", "--sig-placement-decisions")
+	args := []string{
+		"controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0", "--disable-leader-election", "--sig-placement-decisions",
+	}
+	h.running = program.Start(h.t, h.t, binary, nil, args...) //nolint:contextcheck // The process outlives the call.
 	insecure := &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // The certificate is signed by itself.
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 	}}
 	defer insecure.CloseIdleConnections()
 	program.Eventually(h.t, "waiting for the hub to be ready", func() error {
@@ -187,13 +188,13 @@ func (h *hub) Start(ctx context.Context) error {
 		}
 		found := serving.FindStringSubmatch(h.running.Stderr.String())
 		if found == nil {
-			return errors.New("it does not serve yet") //nolint:err113 // It is printed as it is.
+			return errors.New("it does not serve yet")
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+found[1]+"/readyz/evaluation", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+found[1]+"/readyz/evaluation", http.NoBody)
 		program.Must(h.t, err)
 		response, err := insecure.Do(request)
 		if err != nil {
-			return err //nolint:wrapcheck // It is printed as it is.
+			return err
 		}
 		if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
 			return fmt.Errorf("status %d: %w", response.StatusCode, err)

@@ -107,8 +107,9 @@ func (p *plane) awaitServed(t *testing.T, definition *unstructured.Unstructured)
 	name, _, err := unstructured.NestedString(version, "name")
 	program.Must(t, err)
 	program.Eventually(t, "waiting for "+definition.GetName()+" to be served", func() error {
-		_, err := p.dynamic.Resource(schema.GroupVersionResource{Group: group, Version: name, Resource: plural}).List(t.Context(), metav1.ListOptions{})
-		return err //nolint:wrapcheck // It is printed as it is.
+		served := schema.GroupVersionResource{Group: group, Version: name, Resource: plural}
+		_, err := p.dynamic.Resource(served).List(t.Context(), metav1.ListOptions{})
+		return err
 	})
 }
 
@@ -117,6 +118,7 @@ func (p *plane) patchDefinition(t *testing.T, operations ...map[string]any) {
 	t.Helper()
 	patch, err := json.Marshal(operations)
 	program.Must(t, err)
-	_, err = p.dynamic.Resource(definitions).Patch(t.Context(), "placementdecisions.multicluster.x-k8s.io", types.JSONPatchType, patch, metav1.PatchOptions{})
+	const name = "placementdecisions.multicluster.x-k8s.io"
+	_, err = p.dynamic.Resource(definitions).Patch(t.Context(), name, types.JSONPatchType, patch, metav1.PatchOptions{})
 	program.Must(t, err)
 }

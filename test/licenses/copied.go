@@ -25,6 +25,9 @@ var copies = []copied{
 	{directory: "test/browser/axe", name: "axe-core", versionFile: "axe.min.js", version: regexp.MustCompile(`^/\*! axe (v\d+\.\d+\.\d+)\n`)},
 }
 
+// ours are the directories that have the license of this project: its modules that others use alone have a copy.
+var ours = []string{".", "conformance"}
+
 // copiedWorks returns the works with their licenses. The errors name every file with a license that is unknown or that belongs to none of them,
 // and every work without one or with an unknown version.
 func copiedWorks(repository fs.FS, works []copied) ([]module, error) {
@@ -78,7 +81,7 @@ func licensesOutside(repository fs.FS) (map[string]string, error) {
 			return err
 		case entry.IsDir() && file != "." && (isOutside(file) || strings.HasPrefix(name, ".")):
 			return fs.SkipDir
-		case entry.IsDir() || path.Dir(file) == "." || strings.HasSuffix(name, ".go") || !licenseFile.MatchString(name):
+		case entry.IsDir() || slices.Contains(ours, path.Dir(file)) || strings.HasSuffix(name, ".go") || !licenseFile.MatchString(name):
 			return nil
 		}
 		text, err := fs.ReadFile(repository, file)

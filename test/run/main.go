@@ -153,7 +153,7 @@ func (d *driver) run(ctx context.Context, o options) error {
 		return err
 	}
 	needed := append(neededPrograms(selected.all()...), serverTests)
-	shared, err := newSharedTests(d.root, slices.DeleteFunc(slices.Clone(selected.servers), isBrowserTest))
+	shared, err := newSharedTests(d.root, slices.DeleteFunc(slices.Clone(selected.servers), startsServers))
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,32 @@ func TestBrowserTestsRunBesideThoseWithServers(t *testing.T) {
 		"tool test2json -t -p "+module+"test/browser/page "+filepath.Join(programs, "page.test")+" -test.v=test2json")
 }
 
+func TestAllNestedModulesWithServersHaveProgramsOfTheirOwn(t *testing.T) {
+	f := newFake(t)
+	f.driver.modules = []string{conformanceModule}
+	f.write("root-go", fakeGo, 0o755)
+	f.write("go", `#!/bin/sh
+case $PWD in
+*/`+conformanceModule+`) ;;
+*) exec "$FAKE/root-go" "$@" ;;
+esac
+if [ "$1" = tool ]; then exec "$FAKE/root-go" "$@"; fi
+echo "conformance: $*" >> "$FAKE/calls"
+if [ "$1" = list ]; then echo '`+module+conformanceModule+`'; fi
+`, 0o755)
+	f.add(conformanceModule, passing(conformanceModule, "2s")...)
+	if code := f.run(t.Context(), "-suites", "conformance"); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	want(t, f.out.String()+f.errors.String(), "packages: 1", "==> built conformance-tests", "all passed")
+	if diff := cmp.Diff([]string{conformanceModule}, f.ran()); diff != "" {
+		t.Errorf("packages with servers (-want +got):\n%s", diff)
+	}
+	programs := filepath.Join(f.driver.root, "bin", "tests", "conformance")
+	want(t, f.read("calls"), "conformance: test -c -vet=off -ldflags=-s -o "+programs+"/ ./...",
+		"tool test2json -t -p "+module+conformanceModule+" "+filepath.Join(programs, "conformance.test")+" -test.v=test2json")
+}
+
 func TestFailuresOfBrowserTestsSayHowToRunThemAlone(t *testing.T) {
 	f := newBrowserFake(t)
 	f.add("test/browser/page", failing("test/browser/page")...)

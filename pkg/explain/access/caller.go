@@ -26,8 +26,8 @@ func WithCaller(ctx context.Context, authority Authorizer, who user.Info) contex
 	return context.WithValue(ctx, callerKey{}, caller{authority, who})
 }
 
-// errNoCaller is about an answer for nobody.
-var errNoCaller = errors.New("nobody is known to have asked")
+// errNoCaller is the error of a context that has no user.
+var errNoCaller = errors.New("the rights cannot be reviewed, because the context has no user of WithCaller")
 
 // May reports whether the user of WithCaller has a verb on a resource, in all namespaces if namespace is empty and for all names if name is. An error
 // means that it is not known; then nothing may be shown.

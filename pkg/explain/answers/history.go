@@ -27,8 +27,9 @@ import (
 )
 
 const (
-	// mostRows bounds the rows of an answer, and mostReviews the objects of causes for which rights are asked.
+	// mostRows and mostBytes bound the rows of an answer, and mostReviews the objects of causes for which rights are asked.
 	mostRows    = 1000
+	mostBytes   = 8 << 20
 	mostReviews = 100
 )
 
@@ -43,8 +44,8 @@ type History interface {
 }
 
 // errNoHistory is about a hub without a history.
-var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts it with --history=memory and " +
-	"--history-bytes above 0")}
+var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts " +
+	"it with --history=memory and --history-bytes above 0")}
 
 // askedForHistory returns the rights that permit a question about what happened to Placements.
 func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked, error) {
@@ -52,14 +53,16 @@ func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked
 	for i, object := range question.Objects {
 		resource, is := e.historyResource(object.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, object.GroupKind())
+			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
+				i, object.GroupKind())
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
 	for i, kind := range question.Kinds {
 		resource, is := e.historyResource(kind.GroupKind())
 		if !is {
-			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out", i, kind.GroupKind())
+			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
+				i, kind.GroupKind())
 		}
 		asked = append(asked, access.Asked{
 			Verb: access.VerbList, Resource: resource, Namespace: question.Namespace, AllNamespaces: question.Namespace == "",
@@ -88,8 +91,8 @@ func placementResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bo
 	return schema.GroupVersionResource{}, false
 }
 
-// happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is shown
-// of each cause takes a right of its own.
+// happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is
+// shown of each cause takes a right of its own.
 func (e *Explainer) happened(ctx context.Context, question *endpoint.Question) (endpoint.Answer, error) {
 	list, err := e.moves(ctx, question)
 	if err != nil {
@@ -114,7 +117,13 @@ func (e *Explainer) moves(ctx context.Context, question *endpoint.Question) (*mo
 		query.Since = question.Since.Time
 	}
 	found, more := e.History.Find(query)
-	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}}
+	size, first := 0, len(found) // The latest rows are answered.
+	for first > 0 && size+found[first-1].Size() <= mostBytes {
+		first--
+		size += found[first].Size()
+	}
+	found, more = found[first:], more || first > 0
+	sights := &sights{explainer: e, namespace: question.Namespace, sights: map[sightKey]movelist.Sight{}, may: map[history.Object]bool{}}
 	shown, err := movelist.Select(ctx, found, movelist.Rules{Shown: sights.shown, Sight: sights.of})
 	if err != nil {
 		return nil, err
@@ -130,10 +139,12 @@ type sights struct {
 	namespace string
 
 	// uid is that of the namespace, once it is read; empty if it is not known.
-	uid     types.UID
-	read    bool
-	placed  map[string]bool
-	sights  map[sightKey]movelist.Sight
+	uid    types.UID
+	read   bool
+	placed map[string]bool
+	sights map[sightKey]movelist.Sight
+	// may has the rights to get objects, and those of an empty name to get all of a kind.
+	may     map[history.Object]bool
 	reviews int
 }
 
@@ -190,20 +201,34 @@ func (s *sights) of(ctx context.Context, namespace string, cause *history.Cause)
 	if sight, known := s.sights[key]; known {
 		return sight, nil
 	}
-	sight := s.inScope(namespace, cause)
-	resource, known := causeResources[schema.GroupKind{Group: cause.Group, Kind: cause.Kind}]
-	if known && s.reviews < mostReviews {
-		s.reviews++
-		may, err := access.May(ctx, access.VerbGet, resource, cause.Namespace, cause.Name)
-		if err != nil {
-			return movelist.Nothing, err
-		}
-		if may {
-			sight = movelist.All
-		}
+	all, err := s.mayGet(ctx, history.Object{Group: cause.Group, Kind: cause.Kind})
+	if err == nil && !all {
+		all, err = s.mayGet(ctx, key.Object)
+	}
+	if err != nil {
+		return movelist.Nothing, err
+	}
+	sight := movelist.All
+	if !all {
+		sight = s.inScope(namespace, cause)
 	}
 	s.sights[key] = sight
 	return sight, nil
+}
+
+// mayGet reports whether the caller may get an object, or without a name all of its kind. Each is reviewed once, and beyond mostReviews none.
+func (s *sights) mayGet(ctx context.Context, object history.Object) (bool, error) {
+	resource, known := causeResources[schema.GroupKind{Group: object.Group, Kind: object.Kind}]
+	may, reviewed := s.may[object]
+	if !known || reviewed || s.reviews == mostReviews {
+		return may, nil
+	}
+	s.reviews++
+	may, err := access.May(ctx, access.VerbGet, resource, object.Namespace, object.Name)
+	if err == nil {
+		s.may[object] = may
+	}
+	return may, err
 }
 
 // causeResources are the resources of the objects of causes.
@@ -227,7 +252,8 @@ func (s *sights) inScope(namespace string, cause *history.Cause) movelist.Sight 
 		return movelist.Nothing
 	}
 	snapshot := s.explainer.Live.Snapshot()
-	scope, cluster := snapshot.Scope(namespace, nil), ""
+	scope := snapshot.Scope(namespace, nil)
+	var cluster string
 	switch cause.Kind {
 	case "ManagedCluster":
 		cluster = cause.Name

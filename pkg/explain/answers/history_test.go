@@ -5,6 +5,7 @@ package answers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,15 +40,15 @@ func (r remembered) NamespaceUID(context.Context, string) (types.UID, error) { r
 
 func causeOf(kind, namespace, name string) history.Cause {
 	return history.Cause{
-		Group: clusterGroup, Kind: kind, Namespace: namespace, Name: name, Action: history.Changed, What: "label region", Field: "metadata.labels[region]",
-		Old: "old-of-" + name, New: "new-of-" + name, Manager: "manager-of-" + name, UID: "uid-of-" + name,
+		Group: clusterGroup, Kind: kind, Namespace: namespace, Name: name, Action: history.Changed, What: "label region",
+		Field: "metadata.labels[region]", Old: "old-of-" + name, New: "new-of-" + name, Manager: "manager-of-" + name, UID: "uid-of-" + name,
 	}
 }
 
 func moved(namespace, uid, name string, causes ...history.Cause) *history.Move {
 	return &history.Move{
-		Time: time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC), Namespace: namespace, NamespaceUID: uid, Group: clusterGroup, Kind: "Placement", Name: name,
-		UID: "uid-of-" + name, Lost: []string{"eu1"}, Causes: causes,
+		Time: time.Date(2026, 1, 31, 11, 0, 0, 0, time.UTC), Namespace: namespace, NamespaceUID: uid, Group: clusterGroup, Kind: "Placement",
+		Name: name, UID: "uid-of-" + name, Lost: []string{"eu1"}, Causes: causes,
 	}
 }
 
@@ -142,6 +143,25 @@ func TestHI7AStandbySaysSo(t *testing.T) {
 	}
 }
 
+// docs/spec/history.md HI2: an answer has the latest rows, of a bounded number of bytes.
+func TestHI2AnswersAreBounded(t *testing.T) {
+	ring := history.NewRing(64 << 20)
+	clusters := make([]string, 5000)
+	for i := range clusters {
+		clusters[i] = fmt.Sprintf("cluster-%04d", i)
+	}
+	for i := range 100 {
+		move := moved("team-a", "present", fmt.Sprintf("p%d", i))
+		move.Lost = clusters
+		ring.Add(move)
+	}
+	question := endpoint.Question{Namespace: "team-a", Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}}
+	_, list, text := askHistory(t, remembered{Ring: ring}, fakehub.RoleView, question)
+	if len(list.Moves) == 0 || len(list.Moves) == 100 || !list.More || list.Moves[len(list.Moves)-1].Name != "p99" || len(text) > 16<<20 {
+		t.Errorf("%d rows in %d bytes, more %v", len(list.Moves), len(text), list.More)
+	}
+}
+
 // A hub without a history says what to do.
 func TestNoHistory(t *testing.T) {
 	rights := fakehub.NewRoles(t, "../../..")
@@ -172,9 +192,29 @@ func TestHI8AnAdministratorSeesAll(t *testing.T) {
 		Command: endpoint.CommandHistory, Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}, Output: "table",
 	})
 	expect.NoError(t, err)
-	want := "11:00:00 team-a/forgotten lost eu1: ManagedCluster hidden label region changed from old-of-hidden to new-of-hidden by manager-of-hidden\n" +
+	want := "11:00:00 team-a/forgotten lost eu1: ManagedCluster hidden label region changed from old-of-hidden to new-of-hidden " +
+		"by manager-of-hidden\n" +
 		"11:00:00 team-b/theirs lost eu1\n"
 	if answer.Output != want {
 		t.Errorf("got\n%swant\n%s", answer.Output, want)
+	}
+}
+
+// docs/spec/history.md HI10: who may get all clusters sees all causes, in however many namespaces and of however many clusters they are.
+func TestHI10AllCausesForWhoMayGetAll(t *testing.T) {
+	ring := history.NewRing(1 << 22)
+	const rows = 300
+	for i := range rows {
+		ring.Add(moved(fmt.Sprintf("team-%d", i), "present", "every", causeOf("ManagedCluster", "", fmt.Sprintf("hidden-%d", i))))
+	}
+	explainer := fakehub.NewExplainer(t)
+	explainer.History = remembered{Ring: ring, uid: "present"}
+	ctx := access.WithCaller(t.Context(), everything{}, &user.DefaultInfo{Name: "root"})
+	answer, err := explainer.Explain(ctx, &endpoint.Question{
+		Command: endpoint.CommandHistory, Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}, Output: "table",
+	})
+	expect.NoError(t, err)
+	if seen := strings.Count(answer.Output, " by manager-of-hidden-"); seen != rows {
+		t.Errorf("%d of %d causes are shown", seen, rows)
 	}
 }

@@ -155,7 +155,14 @@ func (q *Question) validate() error {
 	); err != nil {
 		return err
 	}
+	if err := q.validateNames(); err != nil {
+		return err
+	}
+	return q.validateCommand()
+}
 
+// validateNames returns which name of an object, a kind or a set is missing.
+func (q *Question) validateNames() error {
 	for i, object := range q.Objects {
 		if object.Kind == "" || object.Name == "" {
 			return fmt.Errorf("objects[%d]: kind and name are required", i)
@@ -175,7 +182,7 @@ func (q *Question) validate() error {
 	if slices.Contains(q.WithoutBindings, "") {
 		return errors.New("withoutBindings: a set has a name")
 	}
-	return q.validateCommand()
+	return nil
 }
 
 // validateCommand returns which field does not belong to the command.
@@ -184,23 +191,29 @@ func (q *Question) validateCommand() error {
 	case !slices.Contains([]string{CommandExplain, CommandDiff, CommandSimulate, CommandFederated, CommandHistory}, q.Command):
 		return fmt.Errorf("command: unknown command %q; use %s, %s, %s, %s or %s",
 			q.Command, CommandExplain, CommandDiff, CommandSimulate, CommandFederated, CommandHistory)
-	case q.Since != nil && q.Command != CommandHistory:
-		return errors.New("since: it is of the command history; leave it out")
 	case len(q.Clusters) > 0 && q.Command != CommandHistory && (q.Command != CommandExplain || len(q.Objects) != 1):
 		return errors.New("clusters: they are explained for one object; name one in objects")
 	case len(q.Kinds) > 0 && q.Command == CommandExplain:
 		return errors.New("kinds: an explanation is of objects; name them in objects")
-	case len(q.WithoutBindings) > 0 && q.Command != CommandSimulate:
-		return errors.New("withoutBindings: they are of the command simulate; leave them out")
-	case len(q.Workloads) > 0 && q.Command != CommandDiff:
-		return errors.New("workloads: they are of the command diff; leave them out")
 	case q.WorkloadsLeftOut < 0:
 		return errors.New("workloadsLeftOut: it is a number of workloads; give 0 or more")
 	case q.Command != CommandExplain && len(q.Objects)+len(q.Kinds) == 0:
 		return errors.New("objects, kinds: name what is asked about")
-	default:
-		return q.validateManifests()
 	}
+	for _, field := range []struct {
+		name string
+		set  bool
+		of   string
+	}{
+		{"since", q.Since != nil, CommandHistory},
+		{"withoutBindings", len(q.WithoutBindings) > 0, CommandSimulate},
+		{"workloads", len(q.Workloads) > 0, CommandDiff},
+	} {
+		if field.set && q.Command != field.of {
+			return fmt.Errorf("%s: only the command %s has it; leave it out", field.name, field.of)
+		}
+	}
+	return q.validateManifests()
 }
 
 func (q *Question) validateManifests() error {

@@ -74,7 +74,7 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 		},
 		{
 			reason: "an explanation without a binding", question: Question{Objects: []Object{thing}, WithoutBindings: []string{"edge"}},
-			refused: "withoutBindings: they are of the command simulate",
+			refused: "withoutBindings: only the command simulate has it",
 		},
 		{
 			reason: "many bindings", refused: "withoutBindings: " + strconv.Itoa(maxBindings+1) + " are too many",
@@ -97,15 +97,21 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: []Object{{Kind: "Thing"}}},
 		},
 		{reason: "a history", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Since: &metav1.Time{}}, command: CommandHistory},
-		{reason: "a history of a cluster", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Clusters: []string{"c1"}}, command: CommandHistory},
+		{
+			reason: "a history of a cluster", command: CommandHistory,
+			question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Clusters: []string{"c1"}},
+		},
 		{reason: "a history of nothing", question: Question{Command: CommandHistory}, refused: "objects, kinds: name what is asked about"},
-		{reason: "a time of an explanation", question: Question{Objects: []Object{thing}, Since: &metav1.Time{}}, refused: "since: it is of the command history"},
+		{
+			reason: "a time of an explanation", question: Question{Objects: []Object{thing}, Since: &metav1.Time{}},
+			refused: "since: only the command history has it",
+		},
 		{
 			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: make([]Object, MaxWorkloads+1)},
 		},
 		{
-			reason: "a report for workloads", refused: "workloads: they are of the command diff",
+			reason: "a report for workloads", refused: "workloads: only the command diff has it",
 			question: Question{Command: CommandFederated, Kinds: []KindRef{kind}, Workloads: []Object{thing}},
 		},
 		{

@@ -17,7 +17,9 @@ func TestHI10CausesAreLimited(t *testing.T) {
 	cause := func(name string) history.Cause {
 		return history.Cause{Kind: "ManagedCluster", Name: name, Action: history.Added, What: "taint x", Manager: "by-" + name, Operation: "Update"}
 	}
-	whole := &history.Move{Namespace: "a", Name: "p", Lost: []string{"c1"}, Causes: []history.Cause{cause("all"), cause("value"), cause("nothing")}}
+	whole := &history.Move{
+		Namespace: "a", Name: "p", Lost: []string{"c1"}, Causes: []history.Cause{cause("all"), cause("value"), cause("nothing")},
+	}
 	former := &history.Move{Namespace: "a", Name: "former"}
 	rules := Rules{
 		Shown: func(_ context.Context, move *history.Move) (bool, error) { return move.Name == "p", nil },
@@ -29,7 +31,8 @@ func TestHI10CausesAreLimited(t *testing.T) {
 	if err != nil || len(moves) != 1 {
 		t.Fatalf("%d rows, %v", len(moves), err)
 	}
-	want := "lost c1: ManagedCluster all taint x added by by-all; ManagedCluster value taint x added; a change of an object that this user may not read"
+	want := "lost c1: ManagedCluster all taint x added by by-all; ManagedCluster value taint x added; " +
+		"a change of an object that this user may not read"
 	if got := moves[0].Sentence(); got != want || moves[0].Causes[1].Operation != "" {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -46,7 +49,8 @@ func TestHI10CausesAreLimited(t *testing.T) {
 // A row of an object that is delivered names its kind.
 func TestNamesOfRows(t *testing.T) {
 	list := List{Derived: true, Moves: []history.Move{
-		{Namespace: "a", Group: "apps", Kind: "Deployment", Name: "web"}, {Namespace: "a", Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"},
+		{Namespace: "a", Group: "apps", Kind: "Deployment", Name: "web"},
+		{Namespace: "a", Group: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"},
 	}}
 	d := list.Document(document.Options{})
 	if got := strings.Join(d.Names, " "); got != "a/web@deployment.apps a/p" {

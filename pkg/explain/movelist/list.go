@@ -34,8 +34,10 @@ func (l List) Document(o document.Options) document.Document {
 		move := &l.Moves[i]
 		name := nameOf(move)
 		section := document.Section{
-			Headline: document.Text{{Text: l.clock(move.Time) + " "}, {Text: name, Tone: document.Strong}, {Text: " " + document.OneLine(move.Sentence())}},
-			Joined:   i > 0,
+			Headline: document.Text{
+				{Text: l.clock(move.Time) + " "}, {Text: name, Tone: document.Strong}, {Text: " " + document.OneLine(move.Sentence())},
+			},
+			Joined: i > 0,
 		}
 		if o.Wide {
 			for _, reason := range move.Reasons {

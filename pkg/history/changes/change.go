@@ -87,28 +87,7 @@ func Between(before, after metav1.Object) []Change {
 		return nil
 	}
 	found := collector{}
-	switch after := after.(type) {
-	case *clusterv1.ManagedCluster:
-		if before, is := before.(*clusterv1.ManagedCluster); is {
-			found.cluster(before, after)
-		}
-	case *clusterv1beta2.ManagedClusterSet:
-		if before, is := before.(*clusterv1beta2.ManagedClusterSet); is {
-			found.fields(before, after, &before.Spec, &after.Spec)
-		}
-	case *clusterv1alpha1.AddOnPlacementScore:
-		if before, is := before.(*clusterv1alpha1.AddOnPlacementScore); is {
-			found.scores(before, after)
-		}
-	case *clusterv1beta1.Placement:
-		if before, is := before.(*clusterv1beta1.Placement); is {
-			found.placement(before, after, &before.Spec, &after.Spec)
-		}
-	case *placementv1alpha1.Placement:
-		if before, is := before.(*placementv1alpha1.Placement); is {
-			found.placement(before, after, &before.Spec, &after.Spec)
-		}
-	}
+	found.differ(before, after)
 	if before.GetDeletionTimestamp() == nil && after.GetDeletionTimestamp() != nil {
 		found.add(Change{
 			Cause: history.Cause{Field: "metadata.deletionTimestamp", What: "deletion", Action: history.Added},
@@ -119,6 +98,35 @@ func Between(before, after metav1.Object) []Change {
 		return nil
 	}
 	return named(after, found.changes)
+}
+
+// collector collects changes.
+type collector struct{ changes []Change }
+
+// differ adds the changes of the fields that decisions depend on.
+func (c *collector) differ(before, after metav1.Object) {
+	switch after := after.(type) {
+	case *clusterv1.ManagedCluster:
+		if before, is := before.(*clusterv1.ManagedCluster); is {
+			c.cluster(before, after)
+		}
+	case *clusterv1beta2.ManagedClusterSet:
+		if before, is := before.(*clusterv1beta2.ManagedClusterSet); is {
+			c.fields(before, after, &before.Spec, &after.Spec)
+		}
+	case *clusterv1alpha1.AddOnPlacementScore:
+		if before, is := before.(*clusterv1alpha1.AddOnPlacementScore); is {
+			c.scores(before, after)
+		}
+	case *clusterv1beta1.Placement:
+		if before, is := before.(*clusterv1beta1.Placement); is {
+			c.placement(before, after, &before.Spec, &after.Spec)
+		}
+	case *placementv1alpha1.Placement:
+		if before, is := before.(*placementv1alpha1.Placement); is {
+			c.placement(before, after, &before.Spec, &after.Spec)
+		}
+	}
 }
 
 // whole returns the creation or the deletion of an object.
@@ -138,9 +146,6 @@ func named(object metav1.Object, changes []Change) []Change {
 	}
 	return changes
 }
-
-// collector collects changes.
-type collector struct{ changes []Change }
 
 // add adds a Change, unless there are enough.
 func (c *collector) add(change Change) {

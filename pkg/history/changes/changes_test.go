@@ -22,7 +22,9 @@ import (
 )
 
 func cluster(change func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c7", UID: "u7", ResourceVersion: "1", Labels: map[string]string{"region": "eu"}}}
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: "c7", UID: "u7", ResourceVersion: "1", Labels: map[string]string{"region": "eu"},
+	}}
 	cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse("4")}
@@ -81,9 +83,10 @@ func TestHI5ChangesOfWhatDecisionsDependOn(t *testing.T) {
 			after: cluster(nil), want: []string{"ManagedCluster c7 taint maintenance:NoSelect removed"},
 		},
 		{
-			reason: "the value of a taint", before: cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints = taint("x"); c.ResourceVersion = "0" }),
-			after: cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints = taint("y") }),
-			want:  []string{"ManagedCluster c7 taint maintenance:NoSelect changed from x to y"},
+			reason: "the value of a taint",
+			before: cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints, c.ResourceVersion = taint("x"), "0" }),
+			after:  cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints = taint("y") }),
+			want:   []string{"ManagedCluster c7 taint maintenance:NoSelect changed from x to y"},
 		},
 		{reason: "what the agent reports", before: cluster(nil), after: cluster(func(c *clusterv1.ManagedCluster) {
 			c.Status.ClusterClaims = nil
@@ -145,7 +148,8 @@ func entry(manager string, second int64, subresource, fields string) metav1.Mana
 	}
 }
 
-// docs/spec/history.md HI6: the manager is the newest owner of the field. Where nobody owns it, it is who alone has written since, or nobody.
+// docs/spec/history.md HI6: the manager is the newest owner of the field. Of a field without an owner it is the only manager that has written since,
+// and it is empty if there are several.
 func TestHI6ManagerOfAChange(t *testing.T) {
 	added := func(c *clusterv1.ManagedCluster) { c.Spec.Taints = taint("") }
 	owner, older := entry("kubectl-edit", 20, "", `{"f:spec":{"f:taints":{}}}`), entry("ci", 10, "", `{"f:spec":{"f:taints":{}}}`)
@@ -167,8 +171,8 @@ func TestHI6ManagerOfAChange(t *testing.T) {
 			[]metav1.ManagedFieldsEntry{owner, agent}, 30, ""},
 		{"a removed label, and nothing known of before", cluster(nil), cluster(func(c *clusterv1.ManagedCluster) { c.Labels = nil }),
 			[]metav1.ManagedFieldsEntry{agent}, 0, ""},
-		{"a taint of a list that is left", cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints, c.ResourceVersion = taint(""), "0" }), cluster(nil),
-			[]metav1.ManagedFieldsEntry{owner, agent}, 15, "kubectl-edit"},
+		{"a taint of a list that is left", cluster(func(c *clusterv1.ManagedCluster) { c.Spec.Taints, c.ResourceVersion = taint(""), "0" }),
+			cluster(nil), []metav1.ManagedFieldsEntry{owner, agent}, 15, "kubectl-edit"},
 		{"a label by its key", cluster(nil), cluster(func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"region": "us"} }),
 			[]metav1.ManagedFieldsEntry{
 				entry("other", 30, "", `{"f:metadata":{"f:labels":{".":{},"f:tier":{}}}}`),

@@ -38,7 +38,7 @@ func (c *collector) cluster(before, after *clusterv1.ManagedCluster) {
 	}
 	if before.Spec.HubAcceptsClient != after.Spec.HubAcceptsClient {
 		was, is := strconv.FormatBool(before.Spec.HubAcceptsClient), strconv.FormatBool(after.Spec.HubAcceptsClient)
-		c.value(&was, &is, field("spec", "hubAcceptsClient"))
+		c.value(&was, &is, field(specField, "hubAcceptsClient"))
 	}
 	if was, is := before.Status.Version.Kubernetes, after.Status.Version.Kubernetes; was != is {
 		c.value(present(was), present(is), field("status", "version"))
@@ -138,7 +138,7 @@ func (c *collector) taints(before, after []clusterv1.Taint) {
 		}
 		c.value(from, to, Change{
 			Cause:      history.Cause{Field: "spec.taints[" + name + "]", What: "taint " + name},
-			Properties: []clusterinfo.Property{{Kind: clusterinfo.Taint, Name: key}}, path: []string{"spec", "taints"},
+			Properties: []clusterinfo.Property{{Kind: clusterinfo.Taint, Name: key}}, path: []string{specField, "taints"},
 		})
 	}
 }

@@ -16,6 +16,9 @@ import (
 // lastApplied is what client-side apply writes about itself.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
+// specField is the field that people write.
+const specField = "spec"
+
 // placement adds the changes of the spec, the labels and the annotations of a Placement.
 func (c *collector) placement(before, after metav1.Object, from, to any) {
 	c.fields(before, after, from, to)
@@ -46,10 +49,10 @@ func (c *collector) fields(before, after metav1.Object, from, to any) {
 	was, errWas := runtime.DefaultUnstructuredConverter.ToUnstructured(from)
 	is, errIs := runtime.DefaultUnstructuredConverter.ToUnstructured(to)
 	if errWas != nil || errIs != nil {
-		c.add(Change{Cause: history.Cause{Action: history.Changed, Field: "spec", What: "spec"}, path: []string{"spec"}})
+		c.add(Change{Cause: history.Cause{Action: history.Changed, Field: specField, What: specField}, path: []string{specField}})
 		return
 	}
-	c.trees(was, is, []string{"spec"})
+	c.trees(was, is, []string{specField})
 }
 
 // trees adds the differences of two objects in JSON.

@@ -32,6 +32,7 @@ func writer(change *Change, entries []metav1.ManagedFieldsEntry, last time.Time)
 		return nil
 	case history.Created:
 		return newest(entries, func(entry *metav1.ManagedFieldsEntry) bool { return entry.Subresource == "" })
+	default:
 	}
 	owner := newest(entries, func(entry *metav1.ManagedFieldsEntry) bool { return owns(entry, change.path) })
 	if owner != nil && (change.Action != history.Removed || !last.IsZero() && owner.Time.After(last)) {

@@ -21,6 +21,8 @@ const (
 	mostNamespaces = 10000
 	// readTimeout bounds the request for one.
 	readTimeout = 5 * time.Second
+	// failed is how long a namespace that could not be read is not read again, as by a hub without the right.
+	failed = time.Minute
 	// skew is how far the clocks of hub and API server may differ.
 	skew = time.Minute
 )
@@ -37,23 +39,23 @@ type namespace struct {
 	uid     types.UID
 	created time.Time
 	read    time.Time
+	// err says why it could not be read.
+	err error
 }
 
 func newNamespaces(live client.Reader) *namespaces {
 	return &namespaces{live: live, known: map[string]namespace{}}
 }
 
-// uid returns the uid of the namespace of an object that was created at a time; empty if the namespace is a later one. It is read again for objects that
-// are younger than what is known of it.
+// uid returns the uid of the namespace of an object that was created at a time; empty if the namespace is a later one. It is read again for objects
+// that are younger than what is known of it.
 func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (types.UID, error) {
 	n.mu.Lock()
 	known, found := n.known[name]
 	n.mu.Unlock()
-	if !found || created.After(known.read.Add(-skew)) {
-		var err error
-		if known, err = n.get(ctx, name); err != nil {
-			return "", err
-		}
+	again := known.err == nil && created.After(known.read.Add(-skew)) || known.err != nil && time.Since(known.read) >= failed
+	if !found || again {
+		known = n.get(ctx, name)
 		n.mu.Lock()
 		if len(n.known) >= mostNamespaces {
 			n.known = map[string]namespace{}
@@ -61,24 +63,24 @@ func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (t
 		n.known[name] = known
 		n.mu.Unlock()
 	}
-	if created.Before(known.created) {
-		return "", nil
+	if known.err != nil || created.Before(known.created) {
+		return "", known.err
 	}
 	return known.uid, nil
 }
 
-func (n *namespaces) get(ctx context.Context, name string) (namespace, error) {
+func (n *namespaces) get(ctx context.Context, name string) namespace {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	now := time.Now()
 	found, exists, err := objects.LiveMetadata(ctx, n.live, &corev1.Namespace{}, types.NamespacedName{Name: name})
 	switch {
 	case err != nil:
-		return namespace{}, fmt.Errorf("reading the namespace %s: %w", name, err)
+		return namespace{read: now, err: fmt.Errorf("reading the namespace %s: %w", name, err)}
 	case !exists:
-		return namespace{}, fmt.Errorf("there is no namespace %s", name)
+		return namespace{read: now, err: fmt.Errorf("there is no namespace %s", name)}
 	}
-	return namespace{uid: found.UID, created: found.CreationTimestamp.Time, read: now}, nil
+	return namespace{uid: found.UID, created: found.CreationTimestamp.Time, read: now}
 }
 
 // NamespaceUID reads the uid of a namespace from the API server; empty if there is none, or the hub may not list namespaces.

@@ -37,7 +37,7 @@ type Recorder struct {
 	// pages are the PlacementDecisions of each Placement by name, as the caches have them, and the works of each delivered object by cluster.
 	pages  map[inventory.Key]map[string]part
 	rounds map[inventory.Key]*round
-	// wake tells the loop of a round that has begun or ended.
+	// wake receives a value when a round has begun or ended, so that the loop looks at the rounds.
 	wake chan struct{}
 }
 

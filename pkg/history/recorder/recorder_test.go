@@ -4,8 +4,10 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -89,7 +93,7 @@ func (h *hub) set(name string, initial bool, clusters ...string) {
 		return
 	}
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team-a", Name: name, ResourceVersion: fmt.Sprint(h.version), CreationTimestamp: metav1.Now(),
+		Namespace: "team-a", Name: name, ResourceVersion: strconv.Itoa(h.version), CreationTimestamp: metav1.Now(),
 		Labels:          map[string]string{clusterv1beta1.PlacementLabel: "payments"},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Placement", Name: "payments", UID: "uid-of-payments"}},
 	}}
@@ -149,7 +153,10 @@ func TestHI1ARoundIsOneRow(t *testing.T) {
 			h.set("p-decision-1", false, "eu1")
 			h.set("p-decision-1", false, "eu1", "eu2")
 		}},
-		{reason: "all are deleted", run: func(h *hub) { h.set("p-decision-1", false); h.set("p-decision-2", false) }, want: []string{"lost eu1, eu2, us1"}},
+		{reason: "all are deleted", run: func(h *hub) {
+			h.set("p-decision-1", false)
+			h.set("p-decision-2", false)
+		}, want: []string{"lost eu1, eu2, us1"}},
 		{reason: "two rounds", run: func(h *hub) {
 			h.set("p-decision-1", false, "eu1")
 			<-time.After(2 * quiet)
@@ -162,6 +169,14 @@ func TestHI1ARoundIsOneRow(t *testing.T) {
 			h.set("p-decision-2", false, "us1", "us4")
 			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}, {Cluster: "us3", Text: "rank 1, score 7"}})
 		}, want: []string{"lost eu2 (label region is us), gained us3 (rank 1, score 7), us4"}},
+		{reason: "two evaluations in one round", run: func(h *hub) {
+			h.Begin(key)
+			h.set("p-decision-1", false, "eu1")
+			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}})
+			h.Begin(key)
+			h.set("p-decision-1", false, "eu1", "us4")
+			h.End(key, []history.Reason{{Cluster: "us4", Text: "rank 1, score 7"}})
+		}, want: []string{"lost eu2 (label region is us), gained us4 (rank 1, score 7)"}},
 		{reason: "a write of which the events come later", run: func(h *hub) {
 			h.Begin(key)
 			h.End(key, []history.Reason{{Cluster: "eu2", Text: "label region is us"}})
@@ -298,10 +313,63 @@ func TestHI5CausesOfARow(t *testing.T) {
 	}
 }
 
+// docs/spec/history.md HI5: a Placement that was deleted reads nothing, so that labels that it never read are no causes of its last row.
+func TestHI5CausesOfADeletedPlacement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, true)
+		h.set("p-decision-1", true, "eu1")
+		plain, labelled := managed("eu1", "1", nil), managed("eu1", "2", by("agent"))
+		labelled.Labels["unread"] = "x"
+		h.show(t, plain, labelled)
+		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "payments", UID: "uid-of-payments"}}
+		objects, is := h.informers.(client.Client)
+		if !is {
+			t.Fatalf("the objects are in a %T", h.informers)
+		}
+		if err := objects.Delete(t.Context(), placement); err != nil {
+			t.Fatal(err)
+		}
+		h.changesOf().OnDelete(placement)
+		h.set("p-decision-1", false)
+		h.expect(t, "a deletion", "lost eu1: Placement team-a/payments deleted")
+	})
+}
+
+// lookups counts the reads of a client that has no right.
+type lookups struct {
+	client.Reader
+
+	count int
+}
+
+func (l *lookups) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	l.count++
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no right"))
+}
+
+// A hub that may not read namespaces asks once a minute, and not for each row.
+func TestANamespaceThatCannotBeReadIsNotReadForEachRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		live := &lookups{}
+		known := newNamespaces(live)
+		for range 100 {
+			if _, err := known.uid(t.Context(), "team-a", time.Now()); !apierrors.IsForbidden(err) {
+				t.Fatalf("error %v", err)
+			}
+		}
+		if live.count != 1 {
+			t.Errorf("%d reads at once", live.count)
+		}
+		<-time.After(failed)
+		if _, err := known.uid(t.Context(), "team-a", time.Now()); err == nil || live.count != 2 {
+			t.Errorf("%d reads after a minute, error %v", live.count, err)
+		}
+	})
+}
+
 // docs/spec/history.md HI9: the uid of a later namespace of the same name is not that of a row.
 func TestHI9NamespacesOfObjects(t *testing.T) {
 	created := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
-	at := func(offset time.Duration) time.Time { return created.Add(offset) }
 	live := byName(fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", UID: "second", CreationTimestamp: created}},
 	))
@@ -313,9 +381,9 @@ func TestHI9NamespacesOfObjects(t *testing.T) {
 		want    types.UID
 		failed  string
 	}{
-		{reason: "an object of the namespace", name: "team-a", created: at(time.Minute), want: "second"},
-		{reason: "an object of a former namespace", name: "team-a", created: at(-time.Minute)},
-		{reason: "no namespace", name: "team-b", created: at(0), failed: "there is no namespace team-b"},
+		{reason: "an object of the namespace", name: "team-a", created: created.Add(time.Minute), want: "second"},
+		{reason: "an object of a former namespace", name: "team-a", created: created.Add(-time.Minute)},
+		{reason: "no namespace", name: "team-b", created: created.Time, failed: "there is no namespace team-b"},
 	} {
 		uid, err := known.uid(t.Context(), tc.name, tc.created)
 		if uid != tc.want || (err != nil) != (tc.failed != "") || err != nil && !strings.Contains(err.Error(), tc.failed) {

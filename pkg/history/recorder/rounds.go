@@ -24,6 +24,8 @@ const (
 	longest = 10 * time.Second
 	// tick is how often rounds are looked at while there are some.
 	tick = 100 * time.Millisecond
+	// mostNoted bounds the reasons that are noted in a round.
+	mostNoted = 100
 )
 
 // round are the writes of the decisions of a Placement that become one row.
@@ -60,9 +62,11 @@ func (r *Recorder) End(key inventory.Key, reasons []history.Reason) {
 	of := r.roundOf(key)
 	of.writing = max(0, of.writing-1)
 	of.last, of.evaluated = time.Now(), true
-	if len(reasons) > 0 {
-		of.reasons = reasons
+	for _, reason := range reasons { // Several evaluations may write in one round.
+		of.reasons = slices.DeleteFunc(of.reasons, func(former history.Reason) bool { return former.Cluster == reason.Cluster })
+		of.reasons = append(of.reasons, reason)
 	}
+	of.reasons = of.reasons[max(0, len(of.reasons)-mostNoted):]
 	r.mu.Unlock()
 	r.wakeUp()
 }

@@ -23,7 +23,9 @@ import (
 const (
 	// mostCauses bounds the causes of a row, and mostAsked the clusters whose changes are looked for.
 	mostCauses = 10
-	mostAsked  = 100
+	// mostReasons bounds the reasons of a row.
+	mostReasons = 20
+	mostAsked   = 100
 	// before bounds the time between a change and the row that it caused.
 	before = 30 * time.Minute
 )
@@ -49,6 +51,9 @@ func (r *Recorder) row(ctx context.Context, of ended, now time.Time) *history.Mo
 		ResourceVersion: of.version, Gained: gained, Lost: lost, Derived: !of.evaluated && !r.Leads(),
 	}
 	for _, cluster := range slices.Concat(lost, gained) {
+		if len(move.Reasons) == mostReasons {
+			break
+		}
 		if at := slices.IndexFunc(of.reasons, func(reason history.Reason) bool { return reason.Cluster == cluster }); at >= 0 {
 			move.Reasons = append(move.Reasons, of.reasons[at])
 		}
@@ -130,7 +135,7 @@ func (r *Recorder) dependencies(ctx context.Context, key inventory.Key) (sets []
 	}
 	object := api.Of(key).Empty()
 	if r.informers.Get(ctx, key.NamespacedName, object) != nil {
-		return nil, nil // It is deleted.
+		return nil, []clusterinfo.Property{} // It is deleted and reads nothing: its deletion is the cause.
 	}
 	placement := api.Read(object)
 	if placement == nil {

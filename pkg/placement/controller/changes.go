@@ -30,7 +30,8 @@ func (r *cycleRecorder) sendChanges(ctx context.Context, edited map[string]bool)
 	return reasons
 }
 
-// describe returns "lost eu2 (ManagedCluster is deleted), gained eu3 (rank 2, score 87)", and the reasons in it; empty if no cluster was gained or lost.
+// describe returns "lost eu2 (ManagedCluster is deleted), gained eu3 (rank 2, score 87)", and the reasons in it; empty if no cluster was gained or
+// lost.
 func (c *pageChanges) describe(result *scheduling.Result, edited map[string]bool) (text string, reasons []history.Reason) {
 	if len(c.list) == 0 {
 		return "", nil

@@ -51,19 +51,20 @@ spec:
 
 // PT14, PT15, PT16: the objects of all systems and the cases about them are in one file.
 func TestCasesOfAllSystems(t *testing.T) {
-	file := systemCases
+	var file strings.Builder
+	file.WriteString(systemCases)
 	for _, example := range []string{"federated.yaml", "federated-works.yaml", "pods.yaml", "cluster-requests.yaml"} {
-		content, err := os.ReadFile(filepath.Join("../../../docs/examples", example))
+		content, err := os.ReadFile("../../../docs/examples/" + example)
 		suite.Must(t, err)
-		file += "---\n" + string(content)
+		file.WriteString("---\n" + string(content))
 	}
 	path := filepath.Join(t.TempDir(), "all.yaml")
-	suite.Must(t, os.WriteFile(path, []byte(file), 0o600))
+	suite.Must(t, os.WriteFile(path, []byte(file.String()), 0o600))
 	p := suite.Run(t, "test", "-f", path, "--verbose")
 	p.WantExit(t, 0)
 	p.WantStdout(t, "5 cases: 5 hold", "tried 3 of 3 combinations")
 
-	suite.Must(t, os.WriteFile(path, []byte(strings.ReplaceAll(file, "new: false", "new: true")), 0o600))
+	suite.Must(t, os.WriteFile(path, []byte(strings.ReplaceAll(file.String(), "new: false", "new: true")), 0o600))
 	p = suite.Run(t, "test", "-f", path)
 	p.WantExit(t, 1)
 	p.WantStdout(t, "FAIL        builds-share-a-cluster", "spec.expect.grant.new: it is false for Cluster team-a/workload-1", "4 hold, 1 fail")
@@ -77,7 +78,7 @@ func checkTenantCases(t *testing.T, viewer, tenant string) {
 		suite.Must(t, os.WriteFile(path, []byte(cases), 0o600))
 		return suite.Run(t, "test", "--kubeconfig", kubeconfig, "-f", path, "--verbose")
 	}
-	holds := strings.Split(standbyCases, "---")[0]
+	holds, _, _ := strings.Cut(standbyCases, "---")
 	own, byHub := test(viewer, holds), test(tenant, holds)
 	own.WantExit(t, 0)
 	byHub.WantExit(t, 0)

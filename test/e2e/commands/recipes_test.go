@@ -53,7 +53,7 @@ func (r *recipes) commands() []string {
 
 func readRecipe(t *testing.T, name string, into any) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("../../../docs/examples/ci", name))
+	content, err := os.ReadFile("../../../docs/examples/ci/" + name)
 	suite.Must(t, err)
 	suite.Must(t, yaml.Unmarshal(content, into))
 }

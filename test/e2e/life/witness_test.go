@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,7 +16,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -231,25 +234,76 @@ func (w *witness) watchDeletions(ctx context.Context, t *testing.T, running *syn
 	} {
 		opened, err := api.Watch(ctx, list)
 		suite.Must(t, err)
-		running.Go(func() {
-			defer opened.Stop()
-			for event := range opened.ResultChan() {
-				if ctx.Err() != nil {
-					return
-				}
-				object, isObject := event.Object.(client.Object)
-				switch {
-				case event.Type == watch.Error || !isObject:
-					w.findf("the watch of %T ended: %v", list, event.Object)
-				case event.Type == watch.Deleted:
-					w.findf("%T %s was deleted", object, client.ObjectKeyFromObject(object))
-				case object.GetDeletionTimestamp() != nil:
-					w.findf("%T %s is being deleted", object, client.ObjectKeyFromObject(object))
-				}
+		running.Go(func() { w.watchDeletionsOf(ctx, api, list, opened) })
+	}
+}
+
+// watchDeletionsOf records deletions until ctx ends. The API server ends the watches of a kind whose definition changes, as an upgrade does with the
+// short names of ClusterRequests, and serves no older version of its objects any more: what is missing then was deleted.
+func (w *witness) watchDeletionsOf(ctx context.Context, api client.WithWatch, list client.ObjectList, opened watch.Interface) {
+	known := map[types.UID]client.ObjectKey{}
+	for opened != nil {
+		w.recordDeletions(ctx, list, opened, known)
+		opened = w.reopen(ctx, api, list, known)
+	}
+}
+
+// reopen records which of the known objects are missing, and returns a watch that begins after that; nil once ctx has ended.
+func (w *witness) reopen(
+	ctx context.Context, api client.WithWatch, list client.ObjectList, known map[types.UID]client.ObjectKey,
+) watch.Interface {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(churnInterval): // The definition is being served anew.
+		}
+		if api.List(ctx, list) != nil {
+			continue
+		}
+		opened, err := api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}})
+		if err != nil {
+			continue
+		}
+		missing := maps.Clone(known)
+		if err := meta.EachListItem(list, func(object runtime.Object) error {
+			item, err := meta.Accessor(object)
+			if err == nil {
+				delete(missing, item.GetUID())
 			}
-			if ctx.Err() == nil {
-				w.findf("the watch of %T ended", list)
-			}
-		})
+			return err
+		}); err != nil {
+			w.findf("the list of %T: %v", list, err)
+		}
+		for uid, key := range missing {
+			delete(known, uid)
+			w.findf("%s of %T was deleted", key, list)
+		}
+		return opened
+	}
+}
+
+// recordDeletions records the deletions that a watch shows until it ends, and adds the objects that it shows to the known ones.
+func (w *witness) recordDeletions(
+	ctx context.Context, list client.ObjectList, opened watch.Interface, known map[types.UID]client.ObjectKey,
+) {
+	defer opened.Stop()
+	for event := range opened.ResultChan() {
+		if ctx.Err() != nil {
+			return
+		}
+		object, isObject := event.Object.(client.Object)
+		if event.Type == watch.Error || !isObject {
+			return
+		}
+		key := client.ObjectKeyFromObject(object)
+		known[object.GetUID()] = key
+		switch {
+		case event.Type == watch.Deleted:
+			delete(known, object.GetUID())
+			w.findf("%s of %T was deleted", key, list)
+		case object.GetDeletionTimestamp() != nil:
+			w.findf("%s of %T is being deleted", key, list)
+		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 const openmcpPage = "../../../docs/openmcp.md"
 
 var (
-	fencedBlock = regexp.MustCompile("(?ms)( *)```(yaml|sh)\n(.*?)^ *```$")
+	fencedBlock = regexp.MustCompile("(?s)( *)```(yaml|sh)\n(.*?\n) *```\n")
 	refusedRow  = regexp.MustCompile("(?m)^\\| .* \\| `((?:unknown field|needs exactly) .*)` \\|$")
 )
 

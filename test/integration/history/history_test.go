@@ -29,7 +29,7 @@ var _ = Describe("The history of decisions", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
 		suite.PauseHub(ctx)
 		leader, standby = newHub(), newHub()
-		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), leader.configure)) //nolint:contextcheck // It runs until then.
+		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), leader.configure))
 		standby.startStandby(ctx)
 		mine, theirs = suite.NewFixture(ctx), suite.NewFixture(ctx)
 		for _, f := range []*suite.Fixture{mine, theirs} {
@@ -56,7 +56,8 @@ var _ = Describe("The history of decisions", Ordered, func() {
 		before := cluster.DeepCopy()
 		cluster.Spec.Taints = []clusterv1.Taint{{Key: "maintenance", Effect: clusterv1.TaintEffectNoSelect}}
 		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))).To(Succeed())
-		row := "lost " + tainted + ", gained " + mine.Name("eu2") + ": ManagedCluster " + tainted + " taint maintenance:NoSelect added by kubectl-edit"
+		row := "lost " + tainted + ", gained " + mine.Name("eu2") + ": ManagedCluster " + tainted +
+			" taint maintenance:NoSelect added by kubectl-edit"
 		for _, each := range []*hub{leader, standby} {
 			Eventually(func() []string { return each.sentences(ctx, "admin", mine.Namespace) }).WithTimeout(suite.Timeout).
 				Should(HaveExactElements(HavePrefix(first), row))

@@ -70,14 +70,14 @@ func (h *hub) startStandby(ctx context.Context) {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(system.Setup(mgr, options)).To(Succeed())
-	running, cancel := context.WithCancel(context.Background())
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(running) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
 	})
-	DeferCleanup(func() { //nolint:contextcheck // It ends with the container.
+	DeferCleanup(func() {
 		Expect(mgr.Elected()).NotTo(BeClosed())
 		stop()
 	})

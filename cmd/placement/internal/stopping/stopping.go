@@ -21,6 +21,10 @@ const (
 	handlerStopped = "handler did not sync"
 )
 
+// bodyUnread is what client-go (rest/request.go, v0.37) logs as an error when the body of a response cannot be read. With context.Canceled its
+// caller has cancelled the request, such as a Watcher that ends because one of its watches is refused, and reports why by itself.
+const bodyUnread = "Unexpected error when reading response body"
+
 // Caused reports whether ctx has been cancelled and err is a consequence of that. controller-runtime reports an informer that was cancelled
 // before it was in sync as a timeout of the API, and a lease that is handed over as lost.
 func Caused(ctx context.Context, err error) bool {
@@ -40,8 +44,8 @@ func Caused(ctx context.Context, err error) bool {
 	return false
 }
 
-// Logger returns a logger that writes to log, and that writes errors which the end of ctx causes as information at verbosity 4. It is safe
-// for concurrent use if log is.
+// Logger returns a logger that writes to log, and that writes errors which the end of ctx causes, and bodies of cancelled requests that were
+// not read, as information at verbosity 4. It is safe for concurrent use if log is.
 func Logger(ctx context.Context, log logr.Logger) logr.Logger {
 	return logr.New(&sink{LogSink: log.WithCallDepth(1).GetSink(), ctx: ctx})
 }
@@ -63,7 +67,7 @@ func (s *sink) Info(level int, msg string, keysAndValues ...any) {
 
 func (s *sink) Error(err error, msg string, keysAndValues ...any) {
 	switch {
-	case !Caused(s.ctx, err):
+	case !Caused(s.ctx, err) && (msg != bodyUnread || !errors.Is(err, context.Canceled)):
 		s.LogSink.Error(err, msg, keysAndValues...)
 	case s.Enabled(verbosity):
 		s.LogSink.Info(verbosity, msg, append(keysAndValues, "err", err)...)

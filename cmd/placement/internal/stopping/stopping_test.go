@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"testing"
@@ -68,6 +69,17 @@ func TestLogger(t *testing.T) {
 				t.Errorf("logged (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A request that was cancelled while its response was read is no error, and one of which the response is broken is.
+func TestLoggerOfBodies(t *testing.T) {
+	var got []string
+	log := Logger(t.Context(), funcr.New(func(_, line string) { got = append(got, line) }, funcr.Options{}))
+	log.Error(fmt.Errorf("reading: %w", context.Canceled), bodyUnread)
+	log.Error(io.ErrUnexpectedEOF, bodyUnread)
+	if diff := cmp.Diff([]string{`"msg"="Unexpected error when reading response body" "error"="unexpected EOF"`}, got); diff != "" {
+		t.Errorf("logged (-want +got):\n%s", diff)
 	}
 }
 

@@ -163,17 +163,22 @@ func parseChange(reject rejection, path string, change *Change) (whatif.Change, 
 	case change.Remove != "":
 		return whatif.Remove{Cluster: change.Remove}, nil
 	case change.WithoutBinding != "":
-		namespace, set, scoped := strings.Cut(change.WithoutBinding, "/")
-		if !scoped {
-			namespace, set = "", namespace
-		}
-		if set == "" || scoped && namespace == "" || strings.Contains(set, "/") {
-			return nil, fmt.Errorf("%q is not of the form SET or NAMESPACE/SET", change.WithoutBinding)
-		}
-		return whatif.WithoutBinding{Namespace: namespace, Set: set}, nil
+		return parseWithoutBinding(change.WithoutBinding)
 	default:
 		return nil, nil //nolint:nilnil // A file is read by the caller.
 	}
+}
+
+// parseWithoutBinding parses SET, which is that of the namespace of each case, or NAMESPACE/SET.
+func parseWithoutBinding(text string) (whatif.Change, error) {
+	namespace, set, scoped := strings.Cut(text, "/")
+	if !scoped {
+		namespace, set = "", namespace
+	}
+	if set == "" || scoped && namespace == "" || strings.Contains(set, "/") {
+		return nil, fmt.Errorf("%q is not of the form SET or NAMESPACE/SET", text)
+	}
+	return whatif.WithoutBinding{Namespace: namespace, Set: set}, nil
 }
 
 // parsed parses a text, whose error continues a sentence that begins with it.

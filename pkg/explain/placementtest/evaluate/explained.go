@@ -70,26 +70,33 @@ func objectOf(objects *cases.Objects) string {
 	}
 }
 
+// fleetViewAlone says who may evaluate what no explanation of the hub answers.
+const fleetViewAlone = ", which users with the ClusterRole open-cluster-management:placement-hub:fleet-view alone may evaluate"
+
 // checkExplainable returns why an explanation of the hub does not answer a case.
 func checkExplainable(c *cases.Case) error {
-	const why = ", which users with the ClusterRole open-cluster-management:placement-hub:fleet-view alone may evaluate"
 	objects, expect := &c.Spec.Objects, &c.Spec.Expect
 	if objects.Placements != nil || objects.Workload != "" {
-		return errors.New("spec.objects: it names several Placements or a workload" + why)
+		return errors.New("spec.objects: it names several Placements or a workload" + fleetViewAlone)
 	}
 	if c.Spec.When != nil {
-		return errors.New("spec.when: a change of a cluster concerns all namespaces" + why)
+		return errors.New("spec.when: a change of a cluster concerns all namespaces" + fleetViewAlone)
 	}
+	if expect.Counts != nil || expect.Groups != nil || expect.Order != nil || expect.Moves != nil {
+		return fmt.Errorf("spec.expect: counts, groups, order and moves need the clusters%s; the hub answers %s", fleetViewAlone, limitedClauses)
+	}
+	return checkExplainableClusters(expect)
+}
+
+// checkExplainableClusters returns why an explanation of the hub does not say whether clusters are selected as expected.
+func checkExplainableClusters(expect *cases.Expect) error {
 	for field, of := range map[string]*cases.Clusters{"selected": expect.Selected, "notSelected": expect.NotSelected} {
 		if of != nil && (of.Every != nil || of.None != nil) {
-			return fmt.Errorf("spec.expect.%s: it reads labels of clusters%s; the hub answers %s", field, why, limitedClauses)
+			return fmt.Errorf("spec.expect.%s: it reads labels of clusters%s; the hub answers %s", field, fleetViewAlone, limitedClauses)
 		}
 	}
 	if of := expect.NotSelected; of != nil && (of.Exactly != nil || of.AtLeast != nil || of.AtMost != nil) {
-		return fmt.Errorf("spec.expect.notSelected: it counts all clusters%s; the hub answers %s", why, limitedClauses)
-	}
-	if expect.Counts != nil || expect.Groups != nil || expect.Order != nil || expect.Moves != nil {
-		return fmt.Errorf("spec.expect: counts, groups, order and moves need the clusters%s; the hub answers %s", why, limitedClauses)
+		return fmt.Errorf("spec.expect.notSelected: it counts all clusters%s; the hub answers %s", fleetViewAlone, limitedClauses)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -231,11 +232,10 @@ func checkGrant(path string, grant *cases.Grant, report *requests.Report) *findi
 		cluster = got.Namespace + "/" + got.Name
 		gets = "Cluster " + cluster
 	}
+	if grant.Cluster != nil && *grant.Cluster != cluster {
+		return found(path+".cluster", "it gets %s instead of %s: %s", gets, cmp.Or(*grant.Cluster, "none"), why)
+	}
 	switch {
-	case grant.Cluster != nil && *grant.Cluster == "" && cluster != "":
-		return found(path+".cluster", "it gets %s instead of none: %s", gets, why)
-	case grant.Cluster != nil && *grant.Cluster != cluster:
-		return found(path+".cluster", "it gets %s instead of %s: %s", gets, *grant.Cluster, why)
 	case grant.New != nil && report.Cluster == nil:
 		return found(path+".new", "it gets %s: %s", gets, why)
 	case grant.New != nil && *grant.New != got.New:

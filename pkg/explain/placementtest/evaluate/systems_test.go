@@ -68,8 +68,10 @@ func TestSystems(t *testing.T) {
 			"because[0].stage: us1 has the verdict Predicate instead of Taint", delivered},
 		{"PT14", settings + "expect: {because: [{cluster: us1, clause: zone}]}", evaluate.Failed,
 			`because[0].clause: the reason for us1 does not contain "zone"`, delivered},
-		{"PT14", settings + "expect: {counts: [{topology: environment, each: {exactly: 1}, distinct: {exactly: 2}}]}", evaluate.Passed, "", delivered},
-		{"PT14", settings + "expect: {counts: [{topology: location, values: {usa: {atLeast: 1}}}]}", evaluate.Failed, "there are 0 instead of", delivered},
+		{"PT14", settings + "expect: {counts: [{topology: environment, each: {exactly: 1}, distinct: {exactly: 2}}]}", evaluate.Passed, "",
+			delivered},
+		{"PT14", settings + "expect: {counts: [{topology: location, values: {usa: {atLeast: 1}}}]}", evaluate.Failed, "there are 0 instead of",
+			delivered},
 		{"PT14", settings + "expect: {selected: {allOf: [us1]}}", evaluate.Failed,
 			"allOf: us1 does not get it: predicate 1 label location In [europe]: is usa", delivered},
 		{"PT14", settings + "expect: {notSelected: {allOf: [eu1]}}", evaluate.Failed, "notSelected.allOf: eu1 gets it", delivered},
@@ -92,7 +94,8 @@ func TestSystems(t *testing.T) {
 			evaluate.Passed, "", delivered},
 		{"PT14", settings + "when: {deleted: {topology: location}}, expect: {selected: {exactly: [eu1, eu2]}}", evaluate.Failed,
 			"when remove eu1 and remove eu2", delivered},
-		{"PT14", settings + `when: {changed: [{label: "us1:location=europe"}]}, expect: {selected: {exactly: [eu1, eu2, us1]}, moves: {exactly: 1}, ` +
+		{"PT14", settings +
+			`when: {changed: [{label: "us1:location=europe"}]}, expect: {selected: {exactly: [eu1, eu2, us1]}, moves: {exactly: 1}, ` +
 			"counts: [{topology: location, values: {europe: {exactly: 3}}}]}", evaluate.Passed, "", delivered},
 		{"PT8", settings + `when: {changed: [{label: "eu1:location=usa"}, {label: "eu2:location=usa"}]}, expect: {heldByBudget: false}`,
 			evaluate.Failed, "heldByBudget: the removal budget holds clusters: eu1, eu2", delivered},
@@ -120,7 +123,8 @@ func TestSystems(t *testing.T) {
 		{"PT16", request + "builds}, expect: {grant: {cluster: team-a/workload-1, new: false}}", evaluate.Passed, "", requested},
 		{"PT16", request + "control}, expect: {grant: {new: true, provider: gardener, profile: aws-workerless}}", evaluate.Passed, "", requested},
 		{"PT16", request + "models}, expect: {grant: {cluster: ''}}", evaluate.Passed, "", requested},
-		{"PT16", request + "control}, expect: {grant: {profile: aws}}", evaluate.Failed, `the profile is "aws-workerless" instead of "aws"`, requested},
+		{"PT16", request + "control}, expect: {grant: {profile: aws}}", evaluate.Failed, `the profile is "aws-workerless" instead of "aws"`,
+			requested},
 		{"PT16", request + "control}, expect: {grant: {new: false}}", evaluate.Failed, "grant.new: it is true for Cluster team-a/mcp-", requested},
 		{"PT16", request + "models}, expect: {grant: {new: false}}", evaluate.Failed, "grant.new: it gets no Cluster: ", requested},
 		{"PT16", request + "models}, expect: {grant: {provider: gardener}}", evaluate.Failed, `the provider is "" instead of "gardener"`, requested},
@@ -158,7 +162,8 @@ func TestPT14OneWorld(t *testing.T) {
 			got, _ := variants.Objects(after)
 			want := after.NewVariants(noon, nil).BaseObjects()
 			for i := range want {
-				if object := want[i].Object.Identity().String(); want[i].Target.Placement == "" && !slices.Equal(want[i].Clusters(), got[i].Clusters()) {
+				if object := want[i].Object.Identity().String(); want[i].Target.Placement == "" && !slices.Equal(want[i].Clusters(),
+					got[i].Clusters()) {
 					t.Errorf("PT14: %s: %s has %v instead of %v", change, object, got[i].Clusters(), want[i].Clusters())
 				}
 			}
