@@ -38,7 +38,11 @@ type Evaluation struct {
 
 	missing  []string
 	profiles *bool
+	others   []*api.Page
 }
+
+// NoteReferences records the existing references to ClusterProfiles, so that the status names those that other writers have made.
+func (e *Evaluation) NoteReferences(references Existing) { e.others = references.others }
 
 // Evaluate runs the pipeline for a Placement: it schedules its Request on a Snapshot, checks the Result against the removal budget, and
 // plans the writes; the status is that of Evaluation.Status. It is a pure function.
@@ -139,7 +143,7 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 	case e.profiles == nil:
 		found = existingCondition(placement, ConditionProfilesFound)
 	case *e.profiles:
-		found = ProfilesFound(e.Result, e.missing, placement)
+		found = ProfilesFound(e.Result, e.missing, e.others, placement)
 	}
 	return slices.Concat(found, recorded, e.BudgetResult.Conditions(written))
 }
