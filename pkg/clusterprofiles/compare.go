@@ -114,19 +114,15 @@ const FieldManager = "placement-hub-clusterprofiles"
 // so that the hub applies its fields again.
 func Owns(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	owned := &fieldpath.Set{}
-	for _, entry := range OwnEntries(entries) {
-		fields := &fieldpath.Set{}
-		if entry.FieldsV1 == nil || fields.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-			continue
-		}
-		owned = owned.Union(fields)
+	for _, entry := range EntriesOf(entries) {
+		owned = owned.Union(fieldsOf(entry))
 	}
 	return owned
 }
 
-// OwnEntries returns the entries of the hub.
-func OwnEntries(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+// EntriesOf returns the entries of the hub, and of other field managers by their names.
+func EntriesOf(entries []metav1.ManagedFieldsEntry, others ...string) []metav1.ManagedFieldsEntry {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry metav1.ManagedFieldsEntry) bool {
-		return entry.Manager != FieldManager || entry.Operation != metav1.ManagedFieldsOperationApply
+		return !isOwn(entry) && !slices.Contains(others, entry.Manager)
 	})
 }

@@ -26,6 +26,12 @@ const (
 	ConditionJoined = "Joined"
 )
 
+// ownLabels are the labels, and ownConditions the types of the conditions, that the hub says in ClusterProfiles.
+var (
+	ownLabels     = []string{ClusterManagerLabel, ClusterSetLabel, clusterv1.ClusterNameLabelKey}
+	ownConditions = []string{ConditionControlPlaneHealthy, ConditionJoined}
+)
+
 // Profile is what the hub says in the ClusterProfiles of one ManagedCluster. They are equal in all namespaces.
 type Profile struct {
 	// Name is the name of the ManagedCluster.

@@ -3,12 +3,16 @@
 package system
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
-	"k8s.io/utils/ptr"
+	"k8s.io/klog/v2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
@@ -17,9 +21,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 )
 
-const profileClaimsFlag = "cluster-profile-claims"
+// The flags of the controller clusterprofiles.
+const (
+	ProfileClaimsFlag   = "cluster-profile-claims"
+	ProfileTakeOverFlag = "cluster-profile-take-over"
+)
 
-// allClaims is the default of the flag profileClaimsFlag.
+// clusterProfilesController is the name of the controller that makes ClusterProfiles.
+const clusterProfilesController = controller.Name
+
+// allClaims is the default of the flag ProfileClaimsFlag.
 const allClaims = "*"
 
 // clusterProfiles returns the system of ClusterProfiles.
@@ -34,30 +45,75 @@ func (o *Options) clusterProfiles() systems.Entry {
 			Reads: append(reads(clusters, sets, bindings, namespaces), profileResources...),
 			Rules: rules("clusterprofiles"),
 		}}},
-		Cache: controller.Cache,
+		Cache: func(options *cache.Options) { o.profiles().Cache(options) },
 		Flags: o.addClusterProfileFlags, Validate: o.validateClusterProfiles, Unused: o.unusedClusterProfileFlags,
 	}
 }
 
 func (o *Options) addClusterProfileFlags(fs *pflag.FlagSet) {
-	fs.StringSliceVar(&o.ClusterProfileClaims, profileClaimsFlag, []string{allClaims},
+	fs.StringSliceVar(&o.ClusterProfileClaims, ProfileClaimsFlag, []string{allClaims},
 		"Patterns of the names of the claims that are properties of ClusterProfiles, in which * stands for any characters, such as *.k8s.io.")
+	fs.StringSliceVar(&o.ClusterProfileFormerWriters, ProfileTakeOverFlag, nil,
+		"Field managers, such as registration of Open Cluster Management, from which ClusterProfiles are taken over: what they own of the fields that "+
+			"the hub writes becomes the hub's, once for each ClusterProfile. Turn the former writer off before.")
 }
 
 func (o *Options) validateClusterProfiles() error {
 	if _, err := clusterprofiles.ParsePatterns(o.ClusterProfileClaims); err != nil {
-		return fmt.Errorf("--%s: %w", profileClaimsFlag, err)
+		return fmt.Errorf("--%s: %w", ProfileClaimsFlag, err)
+	}
+	if err := clusterprofiles.ValidateFieldManagers(o.ClusterProfileFormerWriters); err != nil {
+		return fmt.Errorf("--%s: %w", ProfileTakeOverFlag, err)
 	}
 	return nil
 }
 
 func (o *Options) unusedClusterProfileFlags(enabled []string) error {
-	if o.ClusterProfileClaims == nil || slices.Equal(o.ClusterProfileClaims, []string{allClaims}) || slices.Contains(enabled, controller.Name) {
+	if slices.Contains(enabled, controller.Name) {
 		return nil
 	}
-	return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out", profileClaimsFlag, controller.Name)
+	unused := func(flag string, given bool) error {
+		if !given {
+			return nil
+		}
+		return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out", flag, controller.Name)
+	}
+	claims := o.ClusterProfileClaims != nil && !slices.Equal(o.ClusterProfileClaims, []string{allClaims})
+	return errors.Join(unused(ProfileClaimsFlag, claims), unused(ProfileTakeOverFlag, len(o.ClusterProfileFormerWriters) > 0))
+}
+
+// profiles returns the settings of the controller.
+func (o *Options) profiles() controller.Options {
+	return controller.Options{
+		Claims: o.ClusterProfileClaims, Hold: o.RemovalLimit.LostScopeHold, FormerWriters: o.ClusterProfileFormerWriters,
+	}
 }
 
 func (o *Options) setupClusterProfiles(mgr manager.Manager, settings queue.Settings) error {
-	return controller.Options{Claims: o.ClusterProfileClaims, Hold: ptr.Deref(o.RemovalLimit.LostScopeHold, 0)}.Setup(mgr, settings)
+	return o.profiles().Setup(mgr, settings)
+}
+
+// profileCheck logs once that there is no ClusterProfile to which decisions can refer. It runs on the leader of a hub that makes none itself.
+type profileCheck struct{ reader client.Reader }
+
+// NeedLeaderElection returns true.
+func (profileCheck) NeedLeaderElection() bool { return true }
+
+// Start looks and returns.
+func (c profileCheck) Start(ctx context.Context) error {
+	list := &clusterinventory.ClusterProfileList{}
+	if err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("listing ClusterProfiles: %w", err)
+	}
+	if !slices.ContainsFunc(list.Items, func(profile clusterinventory.ClusterProfile) bool {
+		return profile.Spec.ClusterManager.Name == clusterprofiles.ClusterManager
+	}) {
+		klog.FromContext(ctx).Info("No ClusterProfile represents a ManagedCluster, so that --sig-placement-decisions writes empty decisions: add the "+
+			"controller to --controllers, or turn on the feature gate ClusterProfile of Open Cluster Management",
+			"controller", controller.Name, "clusterManager", clusterprofiles.ClusterManager)
+	}
+	return nil
 }

@@ -83,6 +83,8 @@ type Options struct { //nolint:recvcheck // Systems returns references to the fi
 	// ClusterProfileClaims are the patterns of the claims that are properties of ClusterProfiles, as clusterprofiles.ParsePatterns takes them; nil
 	// means all.
 	ClusterProfileClaims []string
+	// ClusterProfileFormerWriters are the field managers from which ClusterProfiles are taken over.
+	ClusterProfileFormerWriters []string
 	// AddSystem registers an enabled opt-in system for reports whether it is on; nil for no reports.
 	AddSystem func(*systems.System)
 	// FormerRenewal returns, once this process is the leader, when the former leader has renewed the lease last, and zero if there was none: the
@@ -170,6 +172,11 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	if err := systems.Add(mgr, optIn...); err != nil {
 		return err
+	}
+	if o.ProfileDecisions && !slices.Contains(enabled, clusterProfilesController) {
+		if err := mgr.Add(profileCheck{mgr.GetClient()}); err != nil {
+			return fmt.Errorf("preparing to report that there are no ClusterProfiles: %w", err)
+		}
 	}
 	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
 		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
 	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // yieldPeriod is how long a ClusterProfile whose values another writer owns is left alone before the hub tries again.
@@ -33,7 +34,8 @@ const ReasonOwnedByAnother = "ProfileOwnedByAnother"
 func (r *reconciler) apply(
 	ctx context.Context, key types.NamespacedName, cluster *clusterv1.ManagedCluster, profile *clusterinventory.ClusterProfile,
 ) (time.Duration, error) {
-	wanted, _ := r.patterns.Profile(cluster)
+	wanted, out := r.patterns.Profile(cluster)
+	state := metrics.ProfileState{LeftOut: metrics.ClaimsLeftOut(out)}
 	present := &clusterprofiles.Existing{}
 	if profile != nil {
 		present = existing(profile)
@@ -43,7 +45,7 @@ func (r *reconciler) apply(
 		write.Status = false // What cannot be read would be removed.
 	}
 	if !write.Any() {
-		r.settle(key)
+		r.settle(key, state)
 		return 0, nil
 	}
 	now := r.clock.Now()
@@ -52,28 +54,33 @@ func (r *reconciler) apply(
 	}
 
 	if profile != nil && profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager { // The name is immutable.
-		return r.yield(key, profile, fmt.Errorf("its spec.clusterManager.name is %q", profile.Spec.ClusterManager.Name))
+		return r.yield(key, state, profile, fmt.Errorf("its spec.clusterManager.name is %q", profile.Spec.ClusterManager.Name))
 	}
 	err := r.send(ctx, key, wanted, write)
 	switch {
 	case err == nil:
 		klog.FromContext(ctx).V(2).Info("Applied a ClusterProfile", "clusterProfile", key, "object", write.Object, "status", write.Status)
-		r.settle(key)
+		r.settle(key, state)
 		return 0, nil
 	case ownedByAnother(err):
-		return r.yield(key, profile, err)
+		return r.yield(key, state, profile, err)
 	}
 	return 0, err
 }
 
 // yield leaves a ClusterProfile to another writer for the yieldPeriod.
-func (r *reconciler) yield(key types.NamespacedName, profile *clusterinventory.ClusterProfile, why error) (time.Duration, error) {
+func (r *reconciler) yield(
+	key types.NamespacedName, state metrics.ProfileState, profile *clusterinventory.ClusterProfile, why error,
+) (time.Duration, error) {
+	state.OwnedByAnother = true
+	r.states.Note(key, state)
 	r.yielded.set(key, r.clock.Now())
 	return yieldPeriod, r.report(profile, key, why)
 }
 
 // settle notes that no other writer disagrees.
-func (r *reconciler) settle(key types.NamespacedName) {
+func (r *reconciler) settle(key types.NamespacedName, state metrics.ProfileState) {
+	r.states.Note(key, state)
 	r.yielded.forget(key)
 	r.problems.Forget(key)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // reconciler keeps one ClusterProfile, whose name is that of the ManagedCluster.
@@ -31,12 +32,16 @@ type reconciler struct {
 	slices   *sliceReader
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
-	// hold is how long a ClusterProfile that is to go waits for the slices that name it.
-	hold      time.Duration
-	lost      *times
-	yielded   *times
-	problems  *problems.Memory[types.NamespacedName]
-	conflicts queue.ConflictBackoff[reconcile.Request]
+	// hold is how long decisions are kept that have lost their scope: a ClusterProfile that is to go waits for them.
+	hold time.Duration
+	// formerWriters are the field managers from which ClusterProfiles are taken over, and looked has those that takeOver has looked at.
+	formerWriters []string
+	looked        *times
+	lost          *times
+	yielded       *times
+	problems      *problems.Memory[types.NamespacedName]
+	states        *metrics.ProfileStates[types.NamespacedName]
+	conflicts     queue.ConflictBackoff[reconcile.Request]
 }
 
 // Reconcile applies or deletes a ClusterProfile.
@@ -73,15 +78,21 @@ func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again 
 	}
 
 	membership, err := r.membership(ctx, key.Namespace, cluster, profile != nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case membership == clusterprofiles.Member:
+	}
+	if membership != clusterprofiles.NotMember {
 		r.lost.forget(key)
-		return r.apply(ctx, key, cluster, profile)
-	case membership == clusterprofiles.Unknown:
-		r.lost.forget(key)
+	}
+	if membership == clusterprofiles.Unknown {
 		return 0, nil
+	}
+	if profile, err = r.takeOver(ctx, key, profile); err != nil {
+		return 0, err
+	}
+	switch {
+	case membership == clusterprofiles.Member:
+		return r.apply(ctx, key, cluster, profile)
 	case profile == nil:
 		r.forget(key)
 		return 0, nil
@@ -119,9 +130,11 @@ func (r *reconciler) membership(
 
 // forget drops what is known of a ClusterProfile that there is none of.
 func (r *reconciler) forget(key types.NamespacedName) {
+	r.looked.forget(key)
 	r.lost.forget(key)
 	r.yielded.forget(key)
 	r.problems.Forget(key)
+	r.states.Forget(key)
 }
 
 // listBindings returns ManagedClusterSetBindings, which must not be changed.

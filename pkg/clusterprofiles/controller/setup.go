@@ -3,11 +3,11 @@
 package controller
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -33,8 +34,10 @@ const Name = "clusterprofiles"
 type Options struct {
 	// Claims are the patterns of the names of the claims that are published, as clusterprofiles.ParsePatterns takes them; nil means all.
 	Claims []string
-	// Hold is how long a ClusterProfile that is to go waits for the slices that name it; 0 means removalbudget.DefaultLostScopeHold.
-	Hold time.Duration
+	// Hold is how long decisions are kept by the hub that have lost their scope; nil means removalbudget.DefaultLostScopeHold.
+	Hold *time.Duration
+	// FormerWriters are the field managers from which ClusterProfiles are taken over.
+	FormerWriters []string
 }
 
 // Setup adds the controller to the manager. It returns an error if a pattern is invalid or a watch cannot be added.
@@ -62,9 +65,12 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		client: writes, sets: newSets(mgr.GetClient()), patterns: patterns, slices: &sliceReader{live: live, clock: settings.Clock},
-		recorder: recorder, clock: settings.Clock, hold: cmp.Or(o.Hold, removalbudget.DefaultLostScopeHold),
-		lost: newTimes(), yielded: newTimes(), problems: problems.New[types.NamespacedName](settings.Clock, settings.FormerRenewal),
-		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		recorder: recorder, clock: settings.Clock, hold: ptr.Deref(o.Hold, removalbudget.DefaultLostScopeHold),
+		formerWriters: o.FormerWriters, looked: newTimes(), lost: newTimes(), yielded: newTimes(), problems: problems.New[types.NamespacedName](settings.Clock, settings.FormerRenewal),
+		states: metrics.NewProfileStates[types.NamespacedName](), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+	}
+	if err := mgr.Add(r.states); err != nil {
+		return fmt.Errorf("adding the metrics of ClusterProfiles: %w", err)
 	}
 	handlers := &eventHandlers{cache: mgr.GetClient(), sets: r.sets, patterns: patterns}
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
@@ -77,15 +83,15 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 							Complete(r)
 }
 
-// Cache makes the ClusterProfiles of the cache of the system small. Of what the API server notes about field managers it keeps what the hub has
-// applied, and nothing of the ways to access clusters.
-func Cache(options *cache.Options) {
+// Cache makes the ClusterProfiles of the cache of the system small. Of what the API server notes about field managers it keeps what the hub and the
+// former writers own, and nothing of the ways to access clusters.
+func (o Options) Cache(options *cache.Options) {
 	if options.ByObject == nil {
 		options.ByObject = map[client.Object]cache.ByObject{}
 	}
 	options.ByObject[&clusterinventory.ClusterProfile{}] = cache.ByObject{Transform: func(in any) (any, error) {
 		if profile, is := in.(*clusterinventory.ClusterProfile); is {
-			profile.ManagedFields = clusterprofiles.OwnEntries(profile.ManagedFields)
+			profile.ManagedFields = clusterprofiles.EntriesOf(profile.ManagedFields, o.FormerWriters...)
 			profile.Status.AccessProviders, profile.Status.CredentialProviders = nil, nil
 		}
 		return in, nil

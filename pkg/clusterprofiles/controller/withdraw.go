@@ -15,15 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // lookAgain is how long a ClusterProfile that is to go waits for the slices that name it before it looks again.
 const lookAgain = 5 * time.Second
 
-// withdraw deletes a ClusterProfile that the hub has applied, once no slice names it or the hold has passed. It returns when to look again.
+// decisionsGo is how long a ClusterProfile waits for the slices beyond the hold: the decisions of a Placement that has lost its scope are kept as
+// long as the hold, and leave the slices after that.
+const decisionsGo = time.Minute
+
+// withdraw deletes a ClusterProfile that the hub has applied, once no slice names it or the hold has passed with the time that decisions take to go. It returns when to look again.
 func (r *reconciler) withdraw(ctx context.Context, key types.NamespacedName, profile *clusterinventory.ClusterProfile) (time.Duration, error) {
-	if len(clusterprofiles.OwnEntries(profile.ManagedFields)) == 0 || profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager {
-		r.settle(key)
+	if len(clusterprofiles.EntriesOf(profile.ManagedFields)) == 0 || profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager {
+		r.settle(key, metrics.ProfileState{})
 		return 0, nil
 	}
 	if !profile.DeletionTimestamp.IsZero() {
@@ -32,7 +37,7 @@ func (r *reconciler) withdraw(ctx context.Context, key types.NamespacedName, pro
 	now := r.clock.Now()
 	lost := r.lost.since(key, now)
 
-	if left := lost.Add(r.hold).Sub(now); left > 0 {
+	if left := lost.Add(r.hold + decisionsGo).Sub(now); left > 0 {
 		named, err := r.slices.names(ctx, key, lost)
 		if err != nil {
 			return 0, err

@@ -3,13 +3,10 @@
 package multicluster
 
 import (
-	"context"
-	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,51 +18,12 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
-	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ordered, ContinueOnFailure, func() {
-	// read returns the ClusterProfile of a cluster in the namespace of the fixture.
-	read := func(ctx context.Context, f *suite.Fixture, g Gomega, short string) *clusterinventory.ClusterProfile {
-		profile := &clusterinventory.ClusterProfile{}
-		g.Expect(suite.Client.Get(ctx, types.NamespacedName{Namespace: f.Namespace, Name: f.Name(short)}, profile)).To(Succeed())
-		return profile
-	}
-	properties := func(profile *clusterinventory.ClusterProfile) map[string]string {
-		values := map[string]string{}
-		for _, property := range profile.Status.Properties {
-			values[property.Name] = property.Value
-		}
-		return values
-	}
-	// expectProperties waits until the ClusterProfile of a cluster has exactly these properties, and returns it.
-	expectProperties := func(ctx context.Context, f *suite.Fixture, short string, want map[string]string) *clusterinventory.ClusterProfile {
-		var profile *clusterinventory.ClusterProfile
-		Eventually(func(g Gomega) {
-			profile = read(ctx, f, g, short)
-			g.Expect(properties(profile)).To(Equal(want))
-		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		return profile
-	}
-
-	withProfiles := func(o *system.Options) {
-		o.ProfileDecisions = true
-		o.Controllers = append(o.Controllers, "clusterprofiles")
-	}
-
-	BeforeAll(func(ctx SpecContext) {
-		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/clusterprofiles", localplane.Options{AuditLog: true, Log: GinkgoWriter})
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
-		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
-		Expect(manifests.InstallMulticluster(ctx, another.AdminConfig())).To(Succeed())
-		Expect(manifests.InstallSystem(ctx, another.AdminConfig(), manifests.ClusterProfiles, "")).To(Succeed())
-		moveTo(ctx, another, withProfiles)
-	})
+	BeforeAll(func(ctx SpecContext) { moveToProfiles(ctx, "/clusterprofiles", withProfiles) })
 
 	It("CP1, CP3, CP4: profiles of a bound set come, slices name them, and they go after the slices", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
@@ -100,16 +58,15 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 			Name: "kubeconfig", Cluster: clientcmdv1.Cluster{Server: "https://c001.example"},
 		}}
 		Expect(suite.Client.Status().Patch(ctx, changed, client.MergeFrom(profile))).To(Succeed())
-		cluster := f.ReadCluster(ctx, Default, "c001")
-		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "zone", Value: "a"}}
-		Expect(suite.Client.Status().Update(ctx, cluster)).To(Succeed())
+		setClaims(ctx, f, "c001", "zone", "a")
 		after := expectProperties(ctx, f, "c001", map[string]string{"zone": "a"})
 		Expect(after.Status.AccessProviders).To(HaveLen(1))
 		Expect(after.UID).To(Equal(profile.UID))
 
-		suite.StopHub()
-		suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), withProfiles)
-		Consistently(func(g Gomega) { g.Expect(read(ctx, f, g, "c001").ResourceVersion).To(Equal(after.ResourceVersion)) }).
+		restartHub(ctx, withProfiles)
+		Consistently(func(g Gomega) {
+			g.Expect(readProfile(ctx, f, g, "c001").ResourceVersion).To(Equal(after.ResourceVersion))
+		}).
 			WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
 	})
 
@@ -167,21 +124,14 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		other.Spec.DisplayName = "by another"
 		f.Create(ctx, other)
 		f.Set(ctx, "set")
-		ownEvents := func(g Gomega) []eventsv1.Event {
-			list := &eventsv1.EventList{}
-			g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())
-			return slices.DeleteFunc(list.Items, func(event eventsv1.Event) bool { return event.Reason != "ProfileOwnedByAnother" })
-		}
-		Eventually(func(g Gomega) { g.Expect(ownEvents(g)).To(HaveLen(1)) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		profile := read(ctx, f, Default, "c001")
+		Eventually(func(g Gomega) { g.Expect(ownedByAnother(ctx, f, g)).To(HaveLen(1)) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		profile := readProfile(ctx, f, Default, "c001")
 		Expect(profile.Spec.DisplayName).To(Equal("by another"))
 
-		cluster := f.ReadCluster(ctx, Default, "c001")
-		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "zone", Value: "a"}}
-		Expect(suite.Client.Status().Update(ctx, cluster)).To(Succeed())
+		setClaims(ctx, f, "c001", "zone", "a")
 		Consistently(func(g Gomega) {
-			g.Expect(read(ctx, f, g, "c001").ResourceVersion).To(Equal(profile.ResourceVersion))
-			g.Expect(ownEvents(g)).To(HaveLen(1))
+			g.Expect(readProfile(ctx, f, g, "c001").ResourceVersion).To(Equal(profile.ResourceVersion))
+			g.Expect(ownedByAnother(ctx, f, g)).To(HaveLen(1))
 		}).WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
 	})
 
