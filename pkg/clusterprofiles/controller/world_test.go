@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,8 +41,8 @@ type world struct {
 	t     *testing.T
 	store client.WithWatch
 	now   *clocktesting.FakePassiveClock
-	// deleted are the ClusterProfiles that the reconciler has asked to delete, and applied those that it has asked to apply.
-	deleted, applied []string
+	// deleted are the ClusterProfiles that the reconciler has asked to delete, applied what it has asked to apply, and patched the patches it has sent.
+	deleted, applied, patched []string
 	// lists counts the lists of slices.
 	lists int
 	// refuse returns the error of a read, by the type of what is read.
@@ -128,7 +129,18 @@ func (w *world) through() client.Client {
 			if err := w.refuse(fmt.Sprintf("%T", list)); err != nil {
 				return err
 			}
+			if profiles, is := list.(*clusterinventory.ClusterProfileList); is { // The store selects by no field.
+				profiles.Items = make([]clusterinventory.ClusterProfile, 1)
+				err := store.Get(ctx, key, &profiles.Items[0])
+				profiles.Items[0].ManagedFields = w.managers
+				return err
+			}
 			return store.List(ctx, list, options...)
+		},
+		Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+			content, err := patch.Data(object)
+			w.patched = append(w.patched, string(content))
+			return errors.Join(err, w.refuse("patch"))
 		},
 		Delete: func(ctx context.Context, store client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			w.deleted = append(w.deleted, object.GetNamespace()+"/"+object.GetName())

@@ -52,6 +52,9 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		longest := strings.Repeat("é", clusterprofiles.MaxValueLength) // The API server counts characters.
 		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"), suite.Claiming("long", longest), suite.Claiming("region", "us"))
 		profile := expectProperties(ctx, f, "c001", map[string]string{"region": "eu", "long": longest})
+		Eventually(func(g Gomega) int {
+			return suite.CounterSum(g, "placement_hub_clusterprofile_claims_left_out", map[string]string{"reason": "Doubled"})
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal(1))
 
 		changed := profile.DeepCopy()
 		changed.Status.AccessProviders = []clusterinventory.AccessProvider{{
@@ -60,6 +63,8 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		Expect(suite.Client.Status().Patch(ctx, changed, client.MergeFrom(profile))).To(Succeed())
 		setClaims(ctx, f, "c001", "zone", "a")
 		after := expectProperties(ctx, f, "c001", map[string]string{"zone": "a"})
+		Eventually(func(g Gomega) int { return suite.CounterSum(g, "placement_hub_clusterprofile_claims_left_out", nil) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(BeZero())
 		Expect(after.Status.AccessProviders).To(HaveLen(1))
 		Expect(after.UID).To(Equal(profile.UID))
 
