@@ -64,8 +64,10 @@ func TestProperties(t *testing.T) {
 		},
 		"characters, not bytes": {
 			reason: "the API server counts characters",
-			claims: []clusterv1.ManagedClusterClaim{{Name: "a", Value: strings.Repeat("é", longest)}, {Name: "b", Value: strings.Repeat("é", longest+1)}},
-			want:   []clusterprofiles.Property{{Name: "a", Value: strings.Repeat("é", longest)}}, out: clusterprofiles.LeftOut{TooLong: 1},
+			claims: []clusterv1.ManagedClusterClaim{
+				{Name: "a", Value: strings.Repeat("é", longest)}, {Name: "b", Value: strings.Repeat("é", longest+1)},
+			},
+			want: []clusterprofiles.Property{{Name: "a", Value: strings.Repeat("é", longest)}}, out: clusterprofiles.LeftOut{TooLong: 1},
 		},
 		"empty": {
 			reason: "the definition refuses a property without a name or a value",

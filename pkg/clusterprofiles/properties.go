@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// MaxNameLength and MaxValueLength are the characters that the definition of ClusterProfile allows in the name and the value of a property. The
-	// API server refuses the whole status for one property that exceeds them.
-	MaxNameLength  = 253
+	// MaxNameLength is the number of characters that the definition of ClusterProfile allows in the name of a property. The API server refuses the
+	// whole status for one property that exceeds it.
+	MaxNameLength = 253
+	// MaxValueLength is the same for the value.
 	MaxValueLength = 1024
 	// MaxProperties is the number of properties in a ClusterProfile. So many of the greatest length fit into an object of the API server.
 	MaxProperties = 256

@@ -39,7 +39,8 @@ func TestScope(t *testing.T) {
 		"several sets": {
 			reason: "one set that has the cluster is enough, in any order",
 			bindings: []*clusterv1beta2.ManagedClusterSetBinding{
-				binding("a", "broken", nil), binding("a", "has", nil), binding("b", "has", nil), binding("b", "broken", nil), binding("b", "lacks", nil),
+				binding("a", "broken", nil), binding("a", "has", nil), binding("b", "has", nil), binding("b", "broken", nil),
+				binding("b", "lacks", nil),
 			},
 			want: map[string]clusterprofiles.Membership{"a": has, "b": has},
 		},

@@ -41,8 +41,12 @@ type Evaluation struct {
 	others   []*api.Page
 }
 
-// NoteReferences records the existing references to ClusterProfiles, so that the status names those that other writers have made.
-func (e *Evaluation) NoteReferences(references Existing) { e.others = references.others }
+// WithReferences returns the evaluation with the existing references to ClusterProfiles, of which the status names those that other writers have
+// made.
+func (e Evaluation) WithReferences(references Existing) Evaluation {
+	e.others = references.others
+	return e
+}
 
 // Evaluate runs the pipeline for a Placement: it schedules its Request on a Snapshot, checks the Result against the removal budget, and
 // plans the writes; the status is that of Evaluation.Status. It is a pure function.

@@ -152,8 +152,7 @@ func TestSlicesOfAnotherWriter(t *testing.T) {
 			`p-decision-3 (schedulerName "o") and 2 more; leave --sig`,
 		},
 	} {
-		evaluation := Evaluation{}
-		evaluation.NoteReferences(NewExisting(codec, asked, c.pages))
+		evaluation := Evaluation{}.WithReferences(NewExisting(codec, asked, c.pages))
 		condition := ProfilesFound(resultOf(placement, stateOf()), nil, evaluation.others, asked)[0]
 		expect(t, c.reason+": status", metav1.ConditionTrue, condition.Status)
 		expect(t, c.reason+": says "+condition.Message, c.want != "", strings.Contains(condition.Message, "; written by another"))

@@ -27,9 +27,6 @@ const (
 	ProfileTakeOverFlag = "cluster-profile-take-over"
 )
 
-// clusterProfilesController is the name of the controller that makes ClusterProfiles.
-const clusterProfilesController = controller.Name
-
 // allClaims is the default of the flag ProfileClaimsFlag.
 const allClaims = "*"
 
@@ -54,8 +51,8 @@ func (o *Options) addClusterProfileFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.ClusterProfileClaims, ProfileClaimsFlag, []string{allClaims},
 		"Patterns of the names of the claims that are properties of ClusterProfiles, in which * stands for any characters, such as *.k8s.io.")
 	fs.StringSliceVar(&o.ClusterProfileFormerWriters, ProfileTakeOverFlag, nil,
-		"Field managers, such as registration of Open Cluster Management, from which ClusterProfiles are taken over: what they own of the fields that "+
-			"the hub writes becomes the hub's, once for each ClusterProfile. Turn the former writer off before.")
+		"Field managers, such as registration of Open Cluster Management, from which ClusterProfiles are taken over: what they own of the fields "+
+			"that the hub writes becomes the hub's, once for each ClusterProfile. Turn the former writer off before.")
 }
 
 func (o *Options) validateClusterProfiles() error {
@@ -93,6 +90,17 @@ func (o *Options) setupClusterProfiles(mgr manager.Manager, settings queue.Setti
 	return o.profiles().Setup(mgr, settings)
 }
 
+// addProfileCheck adds a profileCheck to the manager of a hub whose decisions refer to ClusterProfiles that it does not make itself.
+func (o *Options) addProfileCheck(mgr manager.Manager, enabled []string) error {
+	if !o.ProfileDecisions || slices.Contains(enabled, controller.Name) {
+		return nil
+	}
+	if err := mgr.Add(profileCheck{mgr.GetClient()}); err != nil {
+		return fmt.Errorf("preparing to report that there are no ClusterProfiles: %w", err)
+	}
+	return nil
+}
+
 // profileCheck logs once that there is no ClusterProfile to which decisions can refer. It runs on the leader of a hub that makes none itself.
 type profileCheck struct{ reader client.Reader }
 
@@ -104,15 +112,15 @@ func (c profileCheck) Start(ctx context.Context) error {
 	list := &clusterinventory.ClusterProfileList{}
 	if err := c.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // The process ends.
 		}
 		return fmt.Errorf("listing ClusterProfiles: %w", err)
 	}
 	if !slices.ContainsFunc(list.Items, func(profile clusterinventory.ClusterProfile) bool {
 		return profile.Spec.ClusterManager.Name == clusterprofiles.ClusterManager
 	}) {
-		klog.FromContext(ctx).Info("No ClusterProfile represents a ManagedCluster, so that --sig-placement-decisions writes empty decisions: add the "+
-			"controller to --controllers, or turn on the feature gate ClusterProfile of Open Cluster Management",
+		klog.FromContext(ctx).Info("No ClusterProfile represents a ManagedCluster, so that --sig-placement-decisions writes empty decisions: add "+
+			"the controller to --controllers, or turn on the feature gate ClusterProfile of Open Cluster Management",
 			"controller", controller.Name, "clusterManager", clusterprofiles.ClusterManager)
 	}
 	return nil

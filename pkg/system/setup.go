@@ -173,11 +173,6 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err := systems.Add(mgr, optIn...); err != nil {
 		return err
 	}
-	if o.ProfileDecisions && !slices.Contains(enabled, clusterProfilesController) {
-		if err := mgr.Add(profileCheck{mgr.GetClient()}); err != nil {
-			return fmt.Errorf("preparing to report that there are no ClusterProfiles: %w", err)
-		}
-	}
 	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
 		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0
 	})

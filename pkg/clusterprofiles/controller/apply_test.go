@@ -91,7 +91,9 @@ func TestTakingOver(t *testing.T) {
 	if len(w.patched) != 1 {
 		t.Fatalf("%d patches: %v", len(w.patched), w.patched)
 	}
-	for _, part := range []string{`"path":"/metadata/managedFields"`, `"manager":"someone"`, `"manager":"` + clusterprofiles.FieldManager + `"`, `/metadata/resourceVersion`} {
+	for _, part := range []string{
+		`"path":"/metadata/managedFields"`, `"manager":"someone"`, `"manager":"` + clusterprofiles.FieldManager + `"`, `/metadata/resourceVersion`,
+	} {
 		if !strings.Contains(w.patched[0], part) {
 			t.Errorf("the patch %s has no %s", w.patched[0], part)
 		}

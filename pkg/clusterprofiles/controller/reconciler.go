@@ -157,7 +157,7 @@ func get[T client.Object](ctx context.Context, reader client.Reader, key types.N
 	err := reader.Get(ctx, key, empty, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		var none T
-		return none, client.IgnoreNotFound(err) //nolint:wrapcheck // Named by the caller.
+		return none, client.IgnoreNotFound(err)
 	}
 	return empty, nil
 }

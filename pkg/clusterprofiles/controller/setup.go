@@ -66,8 +66,9 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	r := &reconciler{
 		client: writes, sets: newSets(mgr.GetClient()), patterns: patterns, slices: &sliceReader{live: live, clock: settings.Clock},
 		recorder: recorder, clock: settings.Clock, hold: ptr.Deref(o.Hold, removalbudget.DefaultLostScopeHold),
-		formerWriters: o.FormerWriters, looked: newTimes(), lost: newTimes(), yielded: newTimes(), problems: problems.New[types.NamespacedName](settings.Clock, settings.FormerRenewal),
-		states: metrics.NewProfileStates[types.NamespacedName](), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		formerWriters: o.FormerWriters, looked: newTimes(), lost: newTimes(), yielded: newTimes(),
+		problems: problems.New[types.NamespacedName](settings.Clock, settings.FormerRenewal),
+		states:   metrics.NewProfileStates[types.NamespacedName](), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	if err := mgr.Add(r.states); err != nil {
 		return fmt.Errorf("adding the metrics of ClusterProfiles: %w", err)

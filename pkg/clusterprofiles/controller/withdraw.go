@@ -25,7 +25,8 @@ const lookAgain = 5 * time.Second
 // long as the hold, and leave the slices after that.
 const decisionsGo = time.Minute
 
-// withdraw deletes a ClusterProfile that the hub has applied, once no slice names it or the hold has passed with the time that decisions take to go. It returns when to look again.
+// withdraw deletes a ClusterProfile that the hub has applied, once no slice names it, or the hold and decisionsGo have passed. It returns when to
+// look again.
 func (r *reconciler) withdraw(ctx context.Context, key types.NamespacedName, profile *clusterinventory.ClusterProfile) (time.Duration, error) {
 	if len(clusterprofiles.EntriesOf(profile.ManagedFields)) == 0 || profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager {
 		r.settle(key, metrics.ProfileState{})

@@ -48,29 +48,35 @@ func TestLeaving(t *testing.T) {
 		gone    bool
 		err     error
 	}{
-		"the binding is deleted":          {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), binding())) }, gone: true},
-		"the set is deleted":              {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), set())) }, gone: true},
-		"the cluster leaves the set":      {prepare: leave, gone: true},
-		"the cluster is deleted":          {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), cluster("c1"))) }, gone: true},
-		"the binding has the label":       {prepare: func(w *world) { change(w, binding(), optOut) }, gone: true},
-		"the cluster is in the set":       {prepare: func(*world) {}},
-		"the selector of the set is bad":  {prepare: func(w *world) { change(w, set(), selectBy(broken)) }},
-		"the set has no cluster":          {prepare: func(w *world) { change(w, set(), selectBy(nowhere)) }},
-		"the namespace does not exist":    {prepare: func(w *world) { leave(w); w.check(w.store.Delete(t.Context(), namespace())) }},
-		"the namespace terminates":        {prepare: func(w *world) { leave(w); terminate(w) }},
-		"the hub has not applied it":      {prepare: func(w *world) { leave(w); w.managers = []metav1.ManagedFieldsEntry{managedBy("registration")} }},
-		"it is of another manager":        {prepare: func(w *world) { leave(w); change(w, profile(), ofAnother) }},
-		"the namespace cannot be read":    {prepare: func(w *world) { leave(w); w.failing("*v1.Namespace", errUnread) }, err: errUnread},
-		"the cluster cannot be read":      {prepare: func(w *world) { leave(w); w.failing("*v1.ManagedCluster", errUnread) }, err: errUnread},
-		"the bindings cannot be read":     {prepare: func(w *world) { leave(w); w.failing("*v1beta2.ManagedClusterSetBindingList", errUnread) }, err: errUnread},
-		"the set cannot be read":          {prepare: func(w *world) { leave(w); w.failing("*v1beta2.ManagedClusterSet", errUnread) }, err: errUnread},
-		"the clusters cannot be listed":   {prepare: func(w *world) { leave(w); w.failing("*v1.ManagedClusterList", errUnread) }, err: errUnread},
-		"the ClusterProfile is not read":  {prepare: func(w *world) { leave(w); w.failing("*v1alpha1.ClusterProfile", errUnread) }, err: errUnread},
-		"the slices cannot be listed":     {prepare: func(w *world) { leave(w); w.failing("*v1alpha1.PlacementDecisionList", errUnread) }, err: errUnread},
-		"a slice of the namespace has it": {prepare: func(w *world) { leave(w); w.check(w.store.Create(t.Context(), slice("team", "p-1", "c2", "c1"))) }},
-		"a slice of another one has it":   {prepare: func(w *world) { leave(w); w.check(w.store.Create(t.Context(), slice("other", "p-1", "team/c1"))) }},
+		"the binding is deleted":         {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), binding())) }, gone: true},
+		"the set is deleted":             {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), set())) }, gone: true},
+		"the cluster leaves the set":     {prepare: leave, gone: true},
+		"the cluster is deleted":         {prepare: func(w *world) { w.check(w.store.Delete(t.Context(), cluster("c1"))) }, gone: true},
+		"the binding has the label":      {prepare: func(w *world) { change(w, binding(), optOut) }, gone: true},
+		"the cluster is in the set":      {prepare: func(*world) {}},
+		"the selector of the set is bad": {prepare: func(w *world) { change(w, set(), selectBy(broken)) }},
+		"the set has no cluster":         {prepare: func(w *world) { change(w, set(), selectBy(nowhere)) }},
+		"the namespace does not exist":   {prepare: func(w *world) { leave(w); w.check(w.store.Delete(t.Context(), namespace())) }},
+		"the namespace terminates":       {prepare: func(w *world) { leave(w); terminate(w) }},
+		"the hub has not applied it": {
+			prepare: func(w *world) { leave(w); w.managers = []metav1.ManagedFieldsEntry{managedBy("registration")} },
+		},
+		"it is of another manager":     {prepare: func(w *world) { leave(w); change(w, profile(), ofAnother) }},
+		"the namespace cannot be read": {prepare: func(w *world) { leave(w); w.failing("*v1.Namespace", errUnread) }, err: errUnread},
+		"the cluster cannot be read":   {prepare: func(w *world) { leave(w); w.failing("*v1.ManagedCluster", errUnread) }, err: errUnread},
+		"the bindings cannot be read": {
+			prepare: func(w *world) { leave(w); w.failing("*v1beta2.ManagedClusterSetBindingList", errUnread) }, err: errUnread,
+		},
+		"the set cannot be read":         {prepare: func(w *world) { leave(w); w.failing("*v1beta2.ManagedClusterSet", errUnread) }, err: errUnread},
+		"the clusters cannot be listed":  {prepare: func(w *world) { leave(w); w.failing("*v1.ManagedClusterList", errUnread) }, err: errUnread},
+		"the ClusterProfile is not read": {prepare: func(w *world) { leave(w); w.failing("*v1alpha1.ClusterProfile", errUnread) }, err: errUnread},
+		"the slices cannot be listed": {
+			prepare: func(w *world) { leave(w); w.failing("*v1alpha1.PlacementDecisionList", errUnread) }, err: errUnread,
+		},
+		"a slice of the namespace has it": {prepare: func(w *world) { leave(w); w.create(slice("team", "c2", "c1")) }},
+		"a slice of another one has it":   {prepare: func(w *world) { leave(w); w.create(slice("other", "team/c1")) }},
 		"a slice has one of another namespace": {
-			prepare: func(w *world) { leave(w); w.check(w.store.Create(t.Context(), slice("team", "p-1", "other/c1"))) }, gone: true,
+			prepare: func(w *world) { leave(w); w.create(slice("team", "other/c1")) }, gone: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,12 +137,12 @@ func TestTheHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			leave(w)
-			w.check(w.store.Create(t.Context(), slice("team", "p-1", "c1")))
+			w.create(slice("team", "c1"))
 			if result, err := w.reconcile(); err != nil || result.RequeueAfter != lookAgain || len(w.deleted) > 0 {
 				t.Fatalf("at the first look: %v, %v, deleted %v", result, err, w.deleted)
 			}
 			if c.freed {
-				change(w, slice("team", "p-1"), func(s *clusterinventory.PlacementDecision) { s.Decisions = nil })
+				change(w, slice("team"), func(s *clusterinventory.PlacementDecision) { s.Decisions = nil })
 			}
 			w.now.SetTime(w.now.Now().Add(c.waits))
 			result, err := w.reconcile()
@@ -151,7 +157,7 @@ func TestTheHold(t *testing.T) {
 func TestTheHoldBeginsAnew(t *testing.T) {
 	w := newWorld(t)
 	leave(w)
-	w.check(w.store.Create(t.Context(), slice("team", "p-1", "c1")))
+	w.create(slice("team", "c1"))
 	_, err := w.reconcile()
 	w.check(err)
 	change(w, cluster("c1"), func(c *clusterv1.ManagedCluster) { c.Labels = cluster("c1").Labels })
@@ -167,7 +173,7 @@ func TestTheHoldBeginsAnew(t *testing.T) {
 // CP8: ClusterProfiles that go together share a list of slices that was read after they were lost.
 func TestSliceReader(t *testing.T) {
 	w := newWorld(t)
-	w.check(w.store.Create(t.Context(), slice("team", "p-1", "c1", "other/c3")))
+	w.create(slice("team", "c1", "other/c3"))
 	names := func(namespace, name string, after time.Time) bool {
 		t.Helper()
 		named, err := w.slices.names(t.Context(), types.NamespacedName{Namespace: namespace, Name: name}, after)

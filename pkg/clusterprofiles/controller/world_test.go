@@ -41,7 +41,7 @@ type world struct {
 	t     *testing.T
 	store client.WithWatch
 	now   *clocktesting.FakePassiveClock
-	// deleted are the ClusterProfiles that the reconciler has asked to delete, applied what it has asked to apply, and patched the patches it has sent.
+	// deleted are the ClusterProfiles that the reconciler has deleted, applied what it has applied, and patched the patches it has sent.
 	deleted, applied, patched []string
 	// lists counts the lists of slices.
 	lists int
@@ -94,9 +94,9 @@ func cluster(name string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "s"}}}
 }
 
-// slice returns a slice that refers to ClusterProfiles, each as name or namespace/name.
-func slice(namespace, name string, profiles ...string) *clusterinventory.PlacementDecision {
-	of := &clusterinventory.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+// slice returns the slice of a namespace that refers to ClusterProfiles, each as name or namespace/name.
+func slice(namespace string, profiles ...string) *clusterinventory.PlacementDecision {
+	of := &clusterinventory.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "p-decision-1"}}
 	for _, profile := range profiles {
 		within, name, qualified := strings.Cut(profile, "/")
 		if !qualified {
@@ -172,6 +172,12 @@ func (w *world) check(err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// create creates an object in the store.
+func (w *world) create(object client.Object) {
+	w.t.Helper()
+	w.check(w.store.Create(w.t.Context(), object))
 }
 
 // change changes an object of the store.

@@ -129,7 +129,8 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		other.Spec.DisplayName = "by another"
 		f.Create(ctx, other)
 		f.Set(ctx, "set")
-		Eventually(func(g Gomega) { g.Expect(ownedByAnother(ctx, f, g)).To(HaveLen(1)) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Eventually(func(g Gomega) { g.Expect(ownedByAnother(ctx, f, g)).To(HaveLen(1)) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		profile := readProfile(ctx, f, Default, "c001")
 		Expect(profile.Spec.DisplayName).To(Equal("by another"))
 

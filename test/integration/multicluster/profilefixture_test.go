@@ -3,6 +3,7 @@
 package multicluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,7 +235,7 @@ func (f *film) play() []scene {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	Expect(f.failed).NotTo(HaveOccurred())
-	return slices.SortedFunc(slices.Values(f.scenes), func(a, b scene) int { return int(a.revision) - int(b.revision) }) //nolint:gosec // Small numbers.
+	return slices.SortedFunc(slices.Values(f.scenes), func(a, b scene) int { return cmp.Compare(a.revision, b.revision) })
 }
 
 // expectSlicesFirst waits until the ClusterProfiles of the film are deleted, and demands that no slice referred to one at that moment.

@@ -256,7 +256,8 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		createFleet(ctx, f, 3, 3)
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 3)...))
 		const left = "; written by another, and left alone: "
-		expectProfilesFound(ctx, f, found, left+`p-decision-1 (schedulerName "somebody-else"); leave --sig-placement-decisions or the other writer off`)
+		expectProfilesFound(ctx, f, found,
+			left+`p-decision-1 (schedulerName "somebody-else"); leave --sig-placement-decisions or the other writer off`)
 
 		By("leaving the mirrors of Open Cluster Management alone, also those that the placement owns")
 		mirror := theirs.DeepCopy()
