@@ -15,10 +15,11 @@ import (
 
 // Names of opt-in systems. Each has its objects in a directory of its name, and the controllers <system>/*.
 const (
-	PodScheduling  = "podscheduling"
-	AffinityClass  = "affinityclass"
-	Federation     = "federation"
-	ClusterRequest = "clusterrequest"
+	PodScheduling   = "podscheduling"
+	AffinityClass   = "affinityclass"
+	Federation      = "federation"
+	ClusterRequest  = "clusterrequest"
+	ClusterProfiles = "clusterprofiles"
 )
 
 // others are the directories of the manifests that belong to no opt-in system.

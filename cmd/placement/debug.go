@@ -55,6 +55,7 @@ var ineffective = []string{
 	"workers", "taint-grace-period", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen",
 	explanationsFlag, explainAddressFlag,
 	system.PolicyFailureFlag, system.FederatedKindsFlag, system.HistoryFlag, system.HistoryBytesFlag,
+	system.ProfileClaimsFlag, system.ProfileTakeOverFlag,
 	tracing.Flag,
 }
 

@@ -69,7 +69,10 @@ func TestManifestsRefusesWhatHasNoMeaning(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--system=fleet"}, `--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`},
+		{
+			[]string{"--system=fleet"},
+			`--system: there is no system "fleet"; use affinityclass, clusterprofiles, clusterrequest, federation, podscheduling`,
+		},
 		{[]string{"--beside-upstream", "--without-taints"}, "--without-taints has no effect with --beside-upstream"},
 		{[]string{"--webhook-url=hub.example.com:9443"}, `--webhook-url: the URL of the webhook is "hub.example.com:9443": use https://host:port`},
 		{[]string{"--webhook-url=https://a@hub.example.com"}, "--webhook-url: the URL of the webhook is"},

@@ -32,7 +32,7 @@ func TestUninstallSaysWhatItNeeds(t *testing.T) {
 		},
 		{
 			[]string{"--release-finalizers", "--system=fleet"},
-			`--system: there is no system "fleet"; use affinityclass, clusterrequest, federation, podscheduling`,
+			`--system: there is no system "fleet"; use affinityclass, clusterprofiles, clusterrequest, federation, podscheduling`,
 		},
 		{[]string{"--release-finalizers", "-n", "shop"}, "--namespace: objects of all namespaces are released"},
 		{[]string{"shop"}, `unknown command "shop" for "placement uninstall"`},

@@ -95,7 +95,7 @@ func (c *collector) gauge(name, help string, labels ...string) *prometheus.Gauge
 	return gauge
 }
 
-func init() { metrics.Registry.MustRegister(ofPlacements, ofRequests) }
+func init() { metrics.Registry.MustRegister(ofPlacements, ofProfiles, ofRequests) }
 
 // Describe sends the descriptions of the gauges.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {

@@ -38,6 +38,14 @@ type Evaluation struct {
 
 	missing  []string
 	profiles *bool
+	others   []*api.Page
+}
+
+// WithReferences returns the evaluation with the existing references to ClusterProfiles, of which the status names those that other writers have
+// made.
+func (e Evaluation) WithReferences(references Existing) Evaluation {
+	e.others = references.others
+	return e
 }
 
 // Evaluate runs the pipeline for a Placement: it schedules its Request on a Snapshot, checks the Result against the removal budget, and
@@ -139,7 +147,7 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 	case e.profiles == nil:
 		found = existingCondition(placement, ConditionProfilesFound)
 	case *e.profiles:
-		found = ProfilesFound(e.Result, e.missing, placement)
+		found = ProfilesFound(e.Result, e.missing, e.others, placement)
 	}
 	return slices.Concat(found, recorded, e.BudgetResult.Conditions(written))
 }

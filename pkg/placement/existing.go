@@ -38,6 +38,8 @@ type Existing struct {
 	// terminating are the pages of the Placement that are being deleted: consumers see their decisions as long as finalizers keep them, and
 	// clusters may leave them, but none may come.
 	terminating []*api.Page
+	// others are the pages of the Placement, by its label, that other writers have made.
+	others []*api.Page
 	// statusGroups has the groups that the status of the Placement lists, by the names of their pages.
 	statusGroups map[string]api.Group
 }
@@ -57,8 +59,11 @@ func NewExisting(codec api.Codec, placement *api.Placement, candidates []*api.Pa
 			continue
 		}
 		existing.Taken[page.Name] = true
-		if owned {
+		switch {
+		case owned:
 			existing.terminating = append(existing.terminating, page)
+		case page.Scheduler != codec.Scheduler() && codec.Placement(page) == placement.Name:
+			existing.others = append(existing.others, page)
 		}
 	}
 

@@ -118,9 +118,30 @@ func unbelieved(result *scheduling.Result) []string {
 	return texts
 }
 
-// ProfilesFound returns the condition ProfilesFound, which also names the ClusterProfiles that are not believed; a stalled result keeps the
-// existing condition.
-func ProfilesFound(result *scheduling.Result, missing []string, placement *api.Placement) []metav1.Condition {
+// maxListedOthers is the number of slices of other writers that are listed.
+const maxListedOthers = 3
+
+// sayOthers returns the end of the message of the condition ProfilesFound about the slices that other writers have made; empty without any.
+func sayOthers(others []*api.Page) string {
+	if len(others) == 0 {
+		return ""
+	}
+	texts := make([]string, 0, len(others))
+	for _, page := range others {
+		texts = append(texts, fmt.Sprintf("%s (schedulerName %q)", page.Name, page.Scheduler))
+	}
+	slices.Sort(texts)
+	more := ""
+	if len(texts) > maxListedOthers {
+		texts, more = texts[:maxListedOthers], fmt.Sprintf(" and %d more", len(others)-maxListedOthers)
+	}
+	return "; written by another, and left alone: " + strings.Join(texts, ", ") + more +
+		"; leave --sig-placement-decisions or the other writer off"
+}
+
+// ProfilesFound returns the condition ProfilesFound, which also names the ClusterProfiles that are not believed, and the slices that other writers
+// have made; a stalled result keeps the existing condition.
+func ProfilesFound(result *scheduling.Result, missing []string, others []*api.Page, placement *api.Placement) []metav1.Condition {
 	if result.Outcome() != scheduling.Decided {
 		return existingCondition(placement, ConditionProfilesFound)
 	}
@@ -146,5 +167,6 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *api.P
 		}
 		condition.Message += ProfilesNotBelieved + strings.Join(listed, ", ") + more + "; delete them, or correct their labels"
 	}
+	condition.Message += sayOthers(others)
 	return []metav1.Condition{condition}
 }

@@ -60,7 +60,7 @@ func TestProfiles(t *testing.T) {
 	answer, missing := Profiles(result, own, none)
 	expect(t, "missing", []string{"c-3"}, missing)
 	expect(t, "references", [][]string{{"b/c-2", "ns/c-1", "ns/c-4"}}, referencesOf(answer.Plan()))
-	condition := ProfilesFound(result, missing, asked)[0]
+	condition := ProfilesFound(result, missing, nil, asked)[0]
 	expect(t, "condition", metav1.Condition{
 		Type: ConditionProfilesFound, Status: metav1.ConditionFalse, Reason: ReasonProfilesMissing,
 		Message: "1 of 4 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: c-3",
@@ -69,7 +69,7 @@ func TestProfiles(t *testing.T) {
 	world.SetProfile(clusterinfo.Profile{Namespace: "ns", Name: "c-3"}, map[string]string{"c-3": ""})
 	_, missing = Profiles(resultOf(placement, world), own, none)
 	expect(t, "missing when there is one for all", 0, len(missing))
-	expect(t, "condition", metav1.ConditionTrue, ProfilesFound(result, missing, asked)[0].Status)
+	expect(t, "condition", metav1.ConditionTrue, ProfilesFound(result, missing, nil, asked)[0].Status)
 	placement = placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	held := resultOf(placement, world)
 
@@ -84,7 +84,7 @@ func TestProfiles(t *testing.T) {
 	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("A1: a held answer writes %v", referencesOf(plan))
 	}
-	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, asked)))
+	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, nil, asked)))
 }
 
 // docs/spec/trust.md T18: a ClusterProfile that is not believed is named by no decision, and by the condition with the reason.
@@ -107,7 +107,7 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	expect(t, "references", [][]string{{"ns/c-1", "z/c-2"}}, referencesOf(answer.Plan()))
 	const suffix = "; not believed: ClusterProfile ns/a-fake of cluster c-1 (its label lies), " +
 		"ClusterProfile ns/c-2 of cluster c-2 (its manager is another); delete them, or correct their labels"
-	condition := ProfilesFound(result, missing, asked)[0]
+	condition := ProfilesFound(result, missing, nil, asked)[0]
 	expect(t, "status", metav1.ConditionTrue, condition.Status)
 	expect(t, "message", "Every selected cluster has a ClusterProfile"+suffix, condition.Message)
 
@@ -117,11 +117,45 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	expect(t, "references", [][]string{{"ns/c-1"}}, referencesOf(answer.Plan()))
 	expect(t, "missing", []string{"c-2"}, missing)
 	expect(t, "message when one is missing", "1 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
-		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, asked)[0].Message)
+		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, nil, asked)[0].Message)
 	for _, name := range []string{"x-1", "x-2", "x-3"} {
 		set("ns", name, map[string]string{"c-1": "its label lies"})
 	}
 
-	message := ProfilesFound(resultOf(placement, world), nil, asked)[0].Message
+	message := ProfilesFound(resultOf(placement, world), nil, nil, asked)[0].Message
 	expect(t, "bounded message", true, strings.Contains(message, " and 2 more; delete them"))
+}
+
+// docs/spec/differences.md B4: the condition names the slices of the Placement that another writer has made.
+func TestSlicesOfAnotherWriter(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	asked := api.V1beta1.Read(placement)
+	codec := references{api.V1beta1.Codec()}
+	slice := func(n int, of, scheduler string) *api.Page {
+		page := page(n, 0, "")
+		page.OwnerReferences, page.Labels, page.Scheduler = nil, codec.Labels(of, api.Group{}), scheduler
+		return page
+	}
+	for _, c := range []struct {
+		reason string
+		pages  []*api.Page
+		want   string
+	}{
+		{"our own", []*api.Page{slice(1, "p", "")}, ""},
+		{"of another placement", []*api.Page{slice(1, "q", "other")}, ""},
+		{
+			"of another writer", []*api.Page{slice(2, "p", "other"), slice(1, "p", "other")},
+			`p-decision-1 (schedulerName "other"), p-decision-2 (schedulerName "other"); leave --sig`,
+		},
+		{
+			"many of another writer", []*api.Page{slice(1, "p", "o"), slice(2, "p", "o"), slice(3, "p", "o"), slice(4, "p", "o"), slice(5, "p", "o")},
+			`p-decision-3 (schedulerName "o") and 2 more; leave --sig`,
+		},
+	} {
+		evaluation := Evaluation{}.WithReferences(NewExisting(codec, asked, c.pages))
+		condition := ProfilesFound(resultOf(placement, stateOf()), nil, evaluation.others, asked)[0]
+		expect(t, c.reason+": status", metav1.ConditionTrue, condition.Status)
+		expect(t, c.reason+": says "+condition.Message, c.want != "", strings.Contains(condition.Message, "; written by another"))
+		expect(t, c.reason+": says "+condition.Message, true, strings.Contains(condition.Message, c.want))
+	}
 }

@@ -31,12 +31,11 @@ var (
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
-var profileDecisions = systems.Access{
-	Reads: reads(
-		clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions"),
-	),
-	Rules: rules("multicluster"),
-}
+var profileDecisions = systems.Access{Reads: profileResources, Required: profileResources, Rules: rules("multicluster")}
+
+var profileResources = reads(
+	clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions"),
+)
 
 // member is a controller with the name of its system, which is empty for what every hub has.
 type member struct {
@@ -172,5 +171,6 @@ func addAccess(to *systems.Access, other systems.Access) {
 			to.Reads = append(to.Reads, resource)
 		}
 	}
+	to.Required = append(to.Required, other.Required...)
 	to.Rules = append(to.Rules, other.Rules...)
 }

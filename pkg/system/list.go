@@ -24,6 +24,7 @@ func (o *Options) list(enabled []string, shared *sharedinventory.Shared) []syste
 		affinityClass(),
 		o.federation(shared),
 		o.clusterRequest(),
+		o.clusterProfiles(),
 	}
 }
 

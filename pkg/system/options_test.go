@@ -18,7 +18,9 @@ import (
 )
 
 func TestEnabled(t *testing.T) {
-	ofPlacement := slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, "/") || name == "clusters-inventory" })
+	ofPlacement := slices.DeleteFunc(Names(), func(name string) bool {
+		return strings.Contains(name, "/") || name == "clusters-inventory" || name == "clusterprofiles"
+	})
 	withoutPlacement := slices.DeleteFunc(slices.Clone(ofPlacement), func(name string) bool { return name == "placement" })
 	for _, tc := range []struct {
 		reason   string
@@ -80,7 +82,10 @@ func TestSystems(t *testing.T) {
 	delete(systems, "")
 
 	got := slices.Sorted(maps.Keys(systems))
-	if diff := cmp.Diff([]string{manifests.AffinityClass, manifests.ClusterRequest, manifests.Federation, manifests.PodScheduling}, got); diff != "" {
+	want := []string{
+		manifests.AffinityClass, manifests.ClusterProfiles, manifests.ClusterRequest, manifests.Federation, manifests.PodScheduling,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("systems (-want +got):\n%s", diff)
 	}
 }

@@ -80,6 +80,11 @@ type Options struct { //nolint:recvcheck // Systems returns references to the fi
 	ClusterDrainTimeout time.Duration
 	// ClustersInventorySet is the ManagedClusterSet of published Clusters that name none; empty means clusterrequest.DefaultClusterSet.
 	ClustersInventorySet string
+	// ClusterProfileClaims are the patterns of the claims that are properties of ClusterProfiles, as clusterprofiles.ParsePatterns takes them; nil
+	// means all.
+	ClusterProfileClaims []string
+	// ClusterProfileFormerWriters are the field managers from which ClusterProfiles are taken over.
+	ClusterProfileFormerWriters []string
 	// AddSystem registers an enabled opt-in system for reports whether it is on; nil for no reports.
 	AddSystem func(*systems.System)
 	// FormerRenewal returns, once this process is the leader, when the former leader has renewed the lease last, and zero if there was none: the

@@ -50,6 +50,8 @@ type hub struct {
 	*plane
 	t       *testing.T
 	running *program.Program
+	// ownProfiles reports whether the hub makes the ClusterProfiles itself.
+	ownProfiles bool
 }
 
 var (
@@ -59,9 +61,15 @@ var (
 )
 
 // PD19: the hub, as a process with its default options, on ClusterProfiles as Open Cluster Management makes them.
-func TestTheHubIsConformantAtStrict(t *testing.T) {
+func TestTheHubIsConformantAtStrict(t *testing.T) { testConformantAtStrict(t, false) }
+
+// PD19: the hub on the ClusterProfiles of its controller clusterprofiles.
+func TestTheHubIsConformantAtStrictWithItsOwnProfiles(t *testing.T) { testConformantAtStrict(t, true) }
+
+func testConformantAtStrict(t *testing.T, ownProfiles bool) {
+	t.Helper()
 	p := startPlane(t, localplane.Options{ControllerManager: true}, "manifests/crds/*_*.yaml", profileDefinitions)
-	h := &hub{plane: p, t: t}
+	h := &hub{plane: p, t: t, ownProfiles: ownProfiles}
 	h.create(t, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "v1", "Namespace", "", "open-cluster-management-hub", nil)
 	program.Must(t, h.Start(t.Context()))
 
@@ -95,12 +103,18 @@ func (h *hub) createObject(
 	return nil
 }
 
-// Profiles makes ManagedClusters in one set, each with the ClusterProfile that Open Cluster Management makes of it.
+// Profiles makes ManagedClusters in one set, each with the ClusterProfile that Open Cluster Management makes of it. A hub with profiles of its own
+// makes them for a binding of the set.
 func (h *hub) Profiles(ctx context.Context, n int) ([]conformance.ProfileRef, error) {
 	if err := h.createObject(ctx, clusterSets, ocmGroup+"/v1beta2", "ManagedClusterSet", "", setName, map[string]any{
 		"spec": map[string]any{"clusterSelector": map[string]any{"selectorType": "ExclusiveClusterSetLabel"}},
 	}); err != nil {
 		return nil, err
+	}
+	if h.ownProfiles {
+		if err := h.bind(ctx, fleetSpace, nil); err != nil {
+			return nil, err
+		}
 	}
 	profiles := make([]conformance.ProfileRef, 0, n)
 	for i := range n {
@@ -111,6 +125,10 @@ func (h *hub) Profiles(ctx context.Context, n int) ([]conformance.ProfileRef, er
 		}); err != nil {
 			return nil, err
 		}
+		profiles = append(profiles, conformance.ProfileRef{Namespace: fleetSpace, Name: name})
+		if h.ownProfiles {
+			continue
+		}
 		profile := &inventory.ClusterProfile{
 			ObjectMeta: metav1.ObjectMeta{Namespace: fleetSpace, Name: name, Labels: map[string]string{
 				inventory.LabelClusterManagerKey: ocmManager, "open-cluster-management.io/cluster-name": name,
@@ -120,9 +138,22 @@ func (h *hub) Profiles(ctx context.Context, n int) ([]conformance.ProfileRef, er
 		if _, err := h.profiles.ApisV1alpha1().ClusterProfiles(fleetSpace).Create(ctx, profile, metav1.CreateOptions{}); err != nil {
 			return nil, fmt.Errorf("create ClusterProfile %s: %w", name, err)
 		}
-		profiles = append(profiles, conformance.ProfileRef{Namespace: fleetSpace, Name: name})
 	}
+	program.Eventually(h.t, "waiting for the ClusterProfiles", func() error {
+		list, err := h.profiles.ApisV1alpha1().ClusterProfiles(fleetSpace).List(ctx, metav1.ListOptions{})
+		if err != nil || len(list.Items) != n {
+			return fmt.Errorf("there are %d of %d: %w", len(list.Items), n, err)
+		}
+		return nil
+	})
 	return profiles, nil
+}
+
+// bind binds the set to a namespace.
+func (h *hub) bind(ctx context.Context, namespace string, labels map[string]any) error {
+	return h.createObject(ctx, setBindings, ocmGroup+"/v1beta2", "ManagedClusterSetBinding", namespace, setName, map[string]any{
+		"metadata": map[string]any{"labels": labels}, "spec": map[string]any{"clusterSet": setName},
+	})
 }
 
 // Decide creates or updates a Placement that selects the clusters of profiles by their names.
@@ -139,9 +170,8 @@ func (h *hub) Decide(ctx context.Context, placement types.NamespacedName, profil
 		existing.Object["spec"] = spec
 		_, err = h.dynamic.Resource(placements).Namespace(placement.Namespace).Update(ctx, existing, metav1.UpdateOptions{})
 	} else if apierrors.IsNotFound(err) {
-		if err = h.createObject(ctx, setBindings, ocmGroup+"/v1beta2", "ManagedClusterSetBinding", placement.Namespace, setName, map[string]any{
-			"spec": map[string]any{"clusterSet": setName},
-		}); err == nil {
+		// The profiles are those of fleetSpace, of which the suite knows.
+		if err = h.bind(ctx, placement.Namespace, map[string]any{"placement-hub.open-cluster-management.io/cluster-profiles": "false"}); err == nil {
 			err = h.createObject(ctx, placements, ocmGroup+"/v1beta1", "Placement", placement.Namespace, placement.Name, map[string]any{"spec": spec})
 		}
 	}
@@ -176,6 +206,9 @@ func (h *hub) Start(ctx context.Context) error {
 	}
 	args := []string{
 		"controller", "--kubeconfig", h.kubeconfig(h.t), "--listen=127.0.0.1:0", "--disable-leader-election", "--sig-placement-decisions",
+	}
+	if h.ownProfiles {
+		args = append(args, "--controllers=placement,clusterprofiles")
 	}
 	h.running = program.Start(h.t, h.t, binary, nil, args...) //nolint:contextcheck // The process outlives the call.
 	insecure := &http.Client{Transport: &http.Transport{

@@ -49,7 +49,10 @@ func templates(in, deploy string) []template {
 		{name: "hub", files: []string{in + "/rbac/*/*.yaml", in + "/admission/*.yaml"}, condition: standalone},
 		{name: "webhook", files: []string{in + "/webhook/*.yaml"}, condition: standalone},
 		{name: "manifestworks", files: []string{in + "/manifestworks/*.yaml"}, condition: always},
-		{name: "multicluster", files: []string{in + "/multicluster/*.yaml"}, condition: ".Values.sigPlacementDecisions"},
+		{
+			name: "multicluster", files: []string{in + "/multicluster/*.yaml"},
+			condition: "or .Values.sigPlacementDecisions .Values.systems.clusterprofiles",
+		},
 		{name: "history", files: []string{in + "/history/*.yaml"}, condition: `eq (default "memory" (.Values.history).store) "configmaps"`},
 		{name: "argocdrefresh", files: []string{in + "/argocdrefresh/*.yaml"}, condition: ".Values.argocdRefresh.enabled"},
 		{name: "services", files: []string{deploy + "/base/controller/*service.yaml"}, condition: always},

@@ -59,6 +59,8 @@ type Group struct {
 type Access struct {
 	// Reads are the resources that the controller lists and watches everywhere: without one of them its caches never sync.
 	Reads []schema.GroupVersionResource
+	// Required are those of Reads that the hub does not start without, although an opt-in system has their group.
+	Required []schema.GroupVersionResource
 	// Rules are the rules of manifests/rbac that the controller needs beyond Reads.
 	Rules []Rules
 }

@@ -61,6 +61,7 @@ func (d *decider) plan(ctx context.Context, object *api.Placement) (*cycle, erro
 	if err != nil {
 		return nil, err
 	}
+	c.Evaluation = c.WithReferences(references)
 	response, _ := placement.Profiles(c.Result, existing, references)
 	c.outputs = append(c.outputs, output{present: references, plan: response.Plan()})
 	return c, nil

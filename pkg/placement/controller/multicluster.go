@@ -35,7 +35,12 @@ func (multicluster) Owner() schema.GroupVersionKind { return api.V1beta1.Kind() 
 
 func (multicluster) Scheduler() string { return SchedulerName }
 
-func (multicluster) Foreign(*api.Page) bool { return false }
+// Foreign returns true for the mirrors that Open Cluster Management makes of PlacementDecisions behind its feature gate SIGPlacementDecision: they
+// have a label of the cluster manager, which no slice of the hub has.
+func (multicluster) Foreign(page *api.Page) bool {
+	_, mirrored := page.Labels[clusterinventory.LabelClusterManagerKey]
+	return mirrored && page.Scheduler != SchedulerName
+}
 
 func (multicluster) Placement(page *api.Page) string {
 	return page.Labels[clusterinventory.PlacementKeyLabel]

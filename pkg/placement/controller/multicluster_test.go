@@ -24,22 +24,29 @@ func TestForeignSlices(t *testing.T) {
 		reason, scheduler string
 		owners            []metav1.OwnerReference
 		key               string // label placement-key
+		mirrored          bool   // label cluster-manager
 		want              bool
 	}{
-		{"ours", SchedulerName, owned, "p", false},
-		{"ours, without its owner", SchedulerName, nil, "p", false},
-		{"ours, without its label", SchedulerName, owned, "", false},
-		{"ours, without the name of the scheduler", "", owned, "p", false},
-		{"ours, without the name of the scheduler and its label", "", owned, "", false},
-		{"ours, whose scheduler somebody renamed", "other", owned, "p", false},
-		{"of a scheduler without a name", "", nil, "p", true},
-		{"of another scheduler", "other", nil, "p", true},
-		{"of another scheduler, with its own label", "other", owned, "q", true},
-		{"of another scheduler, for another placement", "other", others, "p", true},
+		{"ours", SchedulerName, owned, "p", false, false},
+		{"ours, without its owner", SchedulerName, nil, "p", false, false},
+		{"ours, without its label", SchedulerName, owned, "", false, false},
+		{"ours, without the name of the scheduler", "", owned, "p", false, false},
+		{"ours, without the name of the scheduler and its label", "", owned, "", false, false},
+		{"ours, whose scheduler somebody renamed", "other", owned, "p", false, false},
+		{"of a scheduler without a name", "", nil, "p", false, true},
+		{"of another scheduler", "other", nil, "p", false, true},
+		{"of another scheduler, with its own label", "other", owned, "q", false, true},
+		{"of another scheduler, for another placement", "other", others, "p", false, true},
+		{"a mirror of Open Cluster Management, which the placement owns", "ocm", owned, "p", true, true},
+		{"a mirror of Open Cluster Management, without the name of a scheduler", "", owned, "p", true, true},
+		{"ours, which somebody labelled as a mirror", SchedulerName, owned, "p", true, false},
 	} {
 		page := &api.Page{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: "p-decision-1", OwnerReferences: tc.owners, Labels: Multicluster.Labels(tc.key, api.Group{}),
 		}, Scheduler: tc.scheduler}
+		if tc.mirrored {
+			page.Labels[clusterinventory.LabelClusterManagerKey] = clusterManager
+		}
 		if got := !placement.Owns(Multicluster, p, page); got != tc.want {
 			t.Errorf("%s: foreign is %v, want %v", tc.reason, got, tc.want)
 		}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/system"
@@ -253,10 +255,33 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(slicesOf(ctx, f, Default, "p")[0].Name).To(Equal("p-decision-2"))
 		createFleet(ctx, f, 3, 3)
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 3)...))
+		const left = "; written by another, and left alone: "
+		expectProfilesFound(ctx, f, found,
+			left+`p-decision-1 (schedulerName "somebody-else"); leave --sig-placement-decisions or the other writer off`)
 
-		now := &clusterinventory.PlacementDecision{}
-		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(theirs), now)).To(Succeed())
-		Expect(now.ResourceVersion).To(Equal(theirs.ResourceVersion))
+		By("leaving the mirrors of Open Cluster Management alone, also those that the placement owns")
+		mirror := theirs.DeepCopy()
+		mirror.ObjectMeta = metav1.ObjectMeta{Namespace: f.Namespace, Name: "p-decision-3", Labels: theirs.Labels}
+		mirror.Labels[clusterinventory.LabelClusterManagerKey] = ourManager
+		mirror.SchedulerName = ""
+		mirror.OwnerReferences = slicesOf(ctx, f, Default, "p")[0].OwnerReferences
+		f.Create(ctx, mirror)
+		expectProfilesFound(ctx, f, found, left+`p-decision-1 (schedulerName "somebody-else"), p-decision-3 (schedulerName "")`)
+		createFleet(ctx, f, 4, 4)
+		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 4)...))
+
+		for _, of := range []*clusterinventory.PlacementDecision{theirs, mirror} {
+			now := &clusterinventory.PlacementDecision{}
+			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(of), now)).To(Succeed())
+			Expect(now.ResourceVersion).To(Equal(of.ResourceVersion))
+		}
+		Expect(suite.Client.Delete(ctx, mirror)).To(Succeed())
+		Expect(suite.Client.Delete(ctx, theirs)).To(Succeed())
+		expectProfilesFound(ctx, f, found, "Every selected cluster has a ClusterProfile")
+		Eventually(func(g Gomega) {
+			condition := meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, placement.ConditionProfilesFound)
+			g.Expect(condition.Message).NotTo(ContainSubstring(left))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
 	It("B4: are mended when others change them", func(ctx SpecContext) {

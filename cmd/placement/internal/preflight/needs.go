@@ -20,6 +20,8 @@ import (
 type need struct {
 	// reads are the resources that are listed and watched: without one of them the caches would never sync.
 	reads []schema.GroupVersionResource
+	// required are those of reads that the process does not start without, although an opt-in system has their group.
+	required []schema.GroupVersionResource
 	// rights are the rights beyond those to read.
 	rights []right
 	// added are the kinds that flags have added to those of systems.
@@ -36,7 +38,7 @@ func controllersNeed(o system.Options, lease election.Options) (need, error) {
 	if err != nil {
 		return need{}, err
 	}
-	needed := need{reads: access.Reads, rights: rights}
+	needed := need{reads: access.Reads, required: access.Required, rights: rights}
 	if needed.added, err = o.AddedKinds(); err != nil {
 		return need{}, err
 	}
@@ -55,7 +57,7 @@ func observerNeeds(o system.Options) (need, error) {
 		return need{}, fmt.Errorf("--controllers: %w", err)
 	}
 	rights, err := rightsOf(o.Namespace, systems.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
-	return need{reads: access.Reads, rights: rights}, err
+	return need{reads: access.Reads, required: access.Required, rights: rights}, err
 }
 
 // rightsOf returns the rights in rules of manifests/rbac, each once. namespace is the namespace of the hub. Rules that the manifests do not

@@ -72,7 +72,7 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 		return nil, err
 	}
 	logVersion(ctx, server)
-	if err := checkResources(ctx, client, needed.reads); err != nil {
+	if err := checkResources(ctx, client, needed.reads, needed.required); err != nil {
 		return nil, err
 	}
 	added := make([][]right, len(needed.added))
@@ -129,8 +129,8 @@ func checkServer(client kubernetes.Interface, host string) (*version.Info, error
 }
 
 // checkResources returns an error that names the resources that placement needs and the hub does not serve. It logs those of opt-in systems,
-// which are off until the resources are served.
-func checkResources(ctx context.Context, client kubernetes.Interface, reads []schema.GroupVersionResource) error {
+// which are off until the resources are served, but for the required ones.
+func checkResources(ctx context.Context, client kubernetes.Interface, reads, required []schema.GroupVersionResource) error {
 	served := map[string]map[string]bool{}
 	var missing, hints []string
 	for _, r := range reads {
@@ -145,7 +145,7 @@ func checkResources(ctx context.Context, client kubernetes.Interface, reads []sc
 		if served[version][r.Resource] {
 			continue
 		}
-		if system.IsOptional(r) {
+		if system.IsOptional(r) && !slices.Contains(required, r) {
 			klog.FromContext(ctx).Info("The hub does not serve a resource of an opt-in system, which is off until it does",
 				"resource", fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version), "hint", system.Hint(r.Group))
 			continue

@@ -26,7 +26,7 @@ import (
 )
 
 func TestCheckResources(t *testing.T) {
-	access, err := system.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*"}, ProfileDecisions: true}.Access()
+	access, err := system.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "clusterprofiles"}, ProfileDecisions: true}.Access()
 	expect.NoError(t, err)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
@@ -68,7 +68,7 @@ func TestCheckResources(t *testing.T) {
 			want: []string{"clusterprofiles.multicluster.x-k8s.io/v1alpha1", "leave --sig-placement-decisions off"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			expect.Error(t, checkResources(t.Context(), serve(tc.leaveOut...), access.Reads), tc.want)
+			expect.Error(t, checkResources(t.Context(), serve(tc.leaveOut...), access.Reads, access.Required), tc.want)
 		})
 	}
 }
@@ -223,7 +223,8 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
 	access, err := system.Options{
-		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*"}, ProfileDecisions: true,
+		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*", "clusterprofiles/*"},
+		ProfileDecisions: true,
 		Explanations: func(manager.Manager) (*webhookserver.Published, error) { return nil, nil },
 	}.Access()
 	expect.NoError(t, err)

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/hub/problems"
+	"github.com/placement-hub/placement-hub/pkg/hub/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+// reconciler keeps one ClusterProfile, whose name is that of the ManagedCluster.
+type reconciler struct {
+	client   client.Client
+	sets     *sets
+	patterns clusterprofiles.Patterns
+	slices   *sliceReader
+	recorder events.EventRecorder
+	clock    clock.PassiveClock
+	// hold is how long decisions are kept that have lost their scope: a ClusterProfile that is to go waits for them.
+	hold time.Duration
+	// formerWriters are the field managers from which ClusterProfiles are taken over, and looked has those that takeOver has looked at.
+	formerWriters []string
+	looked        *times
+	lost          *times
+	yielded       *times
+	problems      *problems.Memory[types.NamespacedName]
+	states        *metrics.ProfileStates[types.NamespacedName]
+	conflicts     queue.ConflictBackoff[reconcile.Request]
+}
+
+// Reconcile applies or deletes a ClusterProfile.
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	again, err := r.keep(ctx, request.NamespacedName)
+	if queue.Terminating(err) {
+		err = nil // Its ClusterProfiles are deleted with the namespace.
+	}
+	result, err := r.conflicts.Result(ctx, request, err)
+	if err != nil || result.RequeueAfter > 0 {
+		return result, err
+	}
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again time.Duration, err error) {
+	namespace := &corev1.Namespace{}
+	err = r.client.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || err == nil && !namespace.DeletionTimestamp.IsZero() {
+		r.forget(key)
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading Namespace %s: %w", key.Namespace, err)
+	}
+
+	profile, err := get(ctx, r.client, key, &clusterinventory.ClusterProfile{})
+	if err != nil {
+		return 0, fmt.Errorf("reading ClusterProfile %s: %w", key, err)
+	}
+	cluster, err := get(ctx, r.client, types.NamespacedName{Name: key.Name}, &clusterv1.ManagedCluster{})
+	if err != nil {
+		return 0, fmt.Errorf("reading ManagedCluster %s: %w", key.Name, err)
+	}
+
+	membership, err := r.membership(ctx, key.Namespace, cluster, profile != nil)
+	if err != nil {
+		return 0, err
+	}
+	if membership != clusterprofiles.NotMember {
+		r.lost.forget(key)
+	}
+	if membership == clusterprofiles.Unknown {
+		return 0, nil
+	}
+	if profile, err = r.takeOver(ctx, key, profile); err != nil {
+		return 0, err
+	}
+	switch {
+	case membership == clusterprofiles.Member:
+		return r.apply(ctx, key, cluster, profile)
+	case profile == nil:
+		r.forget(key)
+		return 0, nil
+	}
+	return r.withdraw(ctx, key, profile)
+}
+
+// membership says whether a namespace has the ClusterProfile of a cluster, which is nil if there is none. A cluster that is being deleted is a member
+// of no set. Where there is a ClusterProfile, a set without any cluster counts as one with a mistake.
+func (r *reconciler) membership(
+	ctx context.Context, namespace string, cluster *clusterv1.ManagedCluster, exists bool,
+) (clusterprofiles.Membership, error) {
+	if cluster == nil || !cluster.DeletionTimestamp.IsZero() {
+		return clusterprofiles.NotMember, nil
+	}
+	bindings, err := listBindings(ctx, r.client, client.InNamespace(namespace))
+	if err != nil {
+		return clusterprofiles.Unknown, err
+	}
+	scope, err := r.sets.scope(ctx, cluster, bindings)
+	if err != nil {
+		return clusterprofiles.Unknown, err
+	}
+	membership := scope[namespace]
+	if membership != clusterprofiles.NotMember || !exists {
+		return membership, nil
+	}
+
+	empty, err := r.sets.anyEmpty(ctx, clusterprofiles.Counted(bindings))
+	if empty || err != nil {
+		return clusterprofiles.Unknown, err
+	}
+	return clusterprofiles.NotMember, nil
+}
+
+// forget drops what is known of a ClusterProfile that there is none of.
+func (r *reconciler) forget(key types.NamespacedName) {
+	r.looked.forget(key)
+	r.lost.forget(key)
+	r.yielded.forget(key)
+	r.problems.Forget(key)
+	r.states.Forget(key)
+}
+
+// listBindings returns ManagedClusterSetBindings, which must not be changed.
+func listBindings(
+	ctx context.Context, reader client.Reader, options ...client.ListOption,
+) ([]*clusterv1beta2.ManagedClusterSetBinding, error) {
+	list := &clusterv1beta2.ManagedClusterSetBindingList{}
+	if err := reader.List(ctx, list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return nil, fmt.Errorf("listing ManagedClusterSetBindings: %w", err)
+	}
+	bindings := make([]*clusterv1beta2.ManagedClusterSetBinding, len(list.Items))
+	for i := range list.Items {
+		bindings[i] = &list.Items[i]
+	}
+	return bindings, nil
+}
+
+// get reads an object, which must not be changed; nil if there is none.
+func get[T client.Object](ctx context.Context, reader client.Reader, key types.NamespacedName, empty T) (T, error) {
+	err := reader.Get(ctx, key, empty, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		var none T
+		return none, client.IgnoreNotFound(err)
+	}
+	return empty, nil
+}
