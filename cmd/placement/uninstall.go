@@ -28,8 +28,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/history/archive"
+	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )

@@ -64,4 +64,3 @@ func (h *hub) await(t *testing.T, rows int) []*history.Move {
 	t.Fatalf("there are no %d rows", rows)
 	return nil
 }
-

@@ -223,9 +223,9 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
 	access, err := system.Options{
-		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*", "clusterprofiles/*"},
+		Controllers:      []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*", "clusterprofiles/*"},
 		ProfileDecisions: true,
-		Explanations: func(manager.Manager) (*webhookserver.Published, error) { return nil, nil },
+		Explanations:     func(manager.Manager) (*webhookserver.Published, error) { return nil, nil },
 	}.Access()
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
