@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/placement/controller"
@@ -18,12 +17,7 @@ import (
 
 // placements returns the system of Placements.
 func (o *Options) placements(enabled []string, shared *sharedinventory.Shared) systems.Entry {
-	setup := once(func(mgr manager.Manager, settings queue.Settings) error { // One controller serves both APIs.
-		if err := o.addProfileCheck(mgr, enabled); err != nil {
-			return err
-		}
-		return o.placement(enabled, shared).Setup(mgr, settings)
-	})
+	setup := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
 	return systems.Entry{
 		Groups: []systems.Group{
 			{Name: clusterv1beta1.GroupName, Hint: "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"},

@@ -148,6 +148,17 @@ func (o Options) CacheOptions() cache.Options {
 	return options
 }
 
+// addReports adds what reports about systems that are off.
+func (o Options) addReports(mgr manager.Manager, all []member, enabled []string) error {
+	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
+		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0
+	})
+	if err := leftfinalizers.Add(mgr, off); err != nil {
+		return fmt.Errorf("preparing to report what systems that are off have left: %w", err)
+	}
+	return o.addProfileCheck(mgr, enabled)
+}
+
 // Setup adds the selected controllers to the manager.
 func Setup(mgr manager.Manager, o Options) error {
 	enabled, err := o.Enabled()
@@ -173,13 +184,9 @@ func Setup(mgr manager.Manager, o Options) error {
 	if err := systems.Add(mgr, optIn...); err != nil {
 		return err
 	}
-	off := slices.DeleteFunc(o.Systems(), func(system systems.Entry) bool {
-		return system.Name == "" || len(membersOf(all, system.Name, enabled)) > 0
-	})
-	if err := leftfinalizers.Add(mgr, off); err != nil {
-		return fmt.Errorf("preparing to report what systems that are off have left: %w", err)
+	if err := o.addReports(mgr, all, enabled); err != nil {
+		return err
 	}
-
 	for _, member := range membersOf(all, "", enabled) {
 		if member.Setup != nil {
 			if err := member.Setup(mgr, settings); err != nil {
