@@ -212,6 +212,7 @@ func (c *clusterReport) lead(cluster *clusterv1.ManagedCluster, sets []string) {
 	}
 	c.head.add(fact{Label: "Accepted", Text: accepted})
 	c.head.add(fact{Label: "Owner", Text: ownerOf(cluster)})
+	c.head.add(fact{Label: historySection, Text: "decisions that it has joined and left", Link: link([]string{clustersPath, c.Name, historyPath})})
 	c.head.add(fact{Label: "Labels", Chips: chipsOf(cluster.Labels), Text: none(chipsOf(cluster.Labels))})
 	c.head.add(fact{Label: "Claims", Chips: chipsOf(c.Claims)})
 }

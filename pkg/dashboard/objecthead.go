@@ -39,6 +39,10 @@ func (v *visit) addHead(ctx context.Context, made *page, kind schema.GroupVersio
 		chips[i].Link = "" // It leads to clusters.
 	}
 	shown.add(fact{Label: "Labels", Chips: chips})
+	if made.Section == objectsSection {
+		path := link([]string{objectsPath, namespace, kind.GroupKind().String(), name, historyPath})
+		shown.add(fact{Label: historySection, Text: "all changes of its clusters", Link: path})
+	}
 	made.add("head", "objecthead", shown)
 }
 

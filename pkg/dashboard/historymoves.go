@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
+	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+)
+
+// movesPart is the part of a page with rows of the history, the latest first.
+type movesPart struct {
+	Days []movesOfDay
+	// Empty says why there are no rows, and Notes what is not shown.
+	Empty string
+	Notes []string
+	// First and To are the numbers of the rows, from 1. Later and Earlier are the pages before and after this one.
+	First, To      int
+	Later, Earlier string
+}
+
+// movesOfDay are the rows of a day in UTC.
+type movesOfDay struct {
+	Day   string
+	Moves []moveRow
+}
+
+// moveRow is a row of the history.
+type moveRow struct {
+	// ID is unique in the page, and stays the same while the page follows changes. Target is that of the causes.
+	ID, Target string
+	Time       time.Time
+	// Name is the object with the decision, Link its page, and History what happened to it.
+	Name, Link, History string
+	Lost, Gained        []chip
+	// Why is the first cause, or the first reason if no cause is known.
+	Why     string
+	Causes  []causeRow
+	Hidden  int
+	Reasons []history.Reason
+	Derived bool
+}
+
+// causeRow is a cause. Undo is the page of the cluster with what would happen if the change were undone; empty if no what-if can tell.
+type causeRow struct {
+	Time       time.Time
+	Text, Undo string
+}
+
+// addMoves adds the form of the filters and the rows of a page, from a number on.
+func (v *visit) addMoves(ctx context.Context, made *page, filter *historyFilter, told *happened, from int) *page {
+	if filter.mistaken {
+		made.Code, made.JSON = http.StatusBadRequest, map[string]string{"error": told.Missing}
+	}
+	made.add("filters", "filters", filter)
+	shown := &movesPart{Empty: told.Missing, Notes: told.Notes, First: from + 1}
+	total := len(told.Moves)
+	if from > 0 {
+		shown.Later = v.with("from", "")
+		if before := from - lists.RowsShown; before > 0 {
+			shown.Later = v.with("from", itoa(before))
+		}
+	}
+	shown.To = min(from+lists.RowsShown, total)
+	undo := undoable{}
+	if shown.To > from {
+		undo = v.undoable(ctx, told.Moves)
+	}
+	for n := from; n < shown.To; n++ {
+		shown.add(rowOf(&told.Moves[total-1-n], undo))
+	}
+	switch {
+	case shown.To < total || told.More && shown.To == total && total > from && shown.To < rowsAnswered:
+		shown.Earlier = v.with("from", itoa(shown.To))
+	case told.More:
+		shown.Notes = append(shown.Notes, "There are earlier rows. Choose a namespace, a Placement, a cluster or a time to see them.")
+	}
+	if len(shown.Days) == 0 && shown.Empty == "" {
+		shown.Empty = "No clusters were gained or lost, as far as the hub remembers."
+	}
+	if told.Derived {
+		shown.Notes = append(shown.Notes, "A standby has answered: the causes of its rows are the changes that it has seen, and it knows no reasons of an "+
+			"evaluation.")
+	}
+	made.add("moves", "moves", shown)
+	return made
+}
+
+// add adds a row to its day.
+func (p *movesPart) add(row moveRow) {
+	day := row.Time.UTC().Format(time.DateOnly)
+	if n := len(p.Days); n == 0 || p.Days[n-1].Day != day {
+		p.Days = append(p.Days, movesOfDay{Day: day})
+	}
+	last := &p.Days[len(p.Days)-1]
+	last.Moves = append(last.Moves, row)
+}
+
+// rowOf returns the row of a Move.
+func rowOf(move *history.Move, undo undoable) moveRow {
+	row := moveRow{
+		ID: moveID(move), Target: causesID(move), Time: move.Time, Name: movelist.NameOf(move), Link: objectLink(move), History: historyLink(move),
+		Lost: movedChips(move.Lost, document.Bad), Gained: movedChips(move.Gained, document.Good), Hidden: move.HiddenCauses,
+		Reasons: move.Reasons, Derived: move.Derived,
+	}
+	for i := range move.Causes {
+		cause := &move.Causes[i]
+		row.Causes = append(row.Causes, causeRow{Time: cause.Time, Text: document.OneLine(cause.Sentence()), Undo: undo.link(cause)})
+	}
+	switch {
+	case len(row.Causes) > 0:
+		row.Why = row.Causes[0].Text + moreCauses(len(row.Causes)+row.Hidden-1)
+	case row.Hidden > 0:
+		row.Why = row.HiddenText()
+	case len(row.Reasons) > 0:
+		row.Why = row.Reasons[0].Cluster + ": " + document.OneLine(row.Reasons[0].Text)
+	}
+	return row
+}
+
+func moreCauses(more int) string {
+	if more == 0 {
+		return ""
+	}
+	return ", and " + document.Count(more, "other change")
+}
+
+// HiddenText counts the causes that the user may not read.
+func (r *moveRow) HiddenText() string { return history.HiddenText(r.Hidden) }
+
+// movedChips returns the first clusters of a row as chips.
+func movedChips(clusters []string, tone document.Tone) []chip {
+	chips := make([]chip, 0, min(len(clusters), namedInRow)+1)
+	for _, cluster := range clusters[:min(len(clusters), namedInRow)] {
+		chips = append(chips, chip{Text: cluster, Tone: tone})
+	}
+	if more := moreThan(len(clusters), namedInRow); more != "" {
+		chips = append(chips, chip{Text: more})
+	}
+	return chips
+}
+
+// moveID returns a name of a row that is the same on every replica, as long as the row is kept.
+func moveID(move *history.Move) string {
+	return "move-" + hashOf([]byte(strings.Join([]string{
+		move.Group, move.Kind, move.Namespace, move.Name, move.UID, move.ResourceVersion, move.Time.UTC().Format(time.RFC3339),
+	}, "\x00")))
+}
+
+// causesID returns the name of the causes of a row. A browser opens what is around them when it goes there.
+func causesID(move *history.Move) string { return moveID(move) + "-why" }
+
+// objectLink returns the page of the object of a row.
+func objectLink(move *history.Move) string { return objectOf(move).link() }
+
+// historyLink returns the page of what happened to the object of a row.
+func historyLink(move *history.Move) string { return objectOf(move).link(historyPath) }
+
+// moved is the object of a row by the elements of its path.
+type moved struct {
+	elements []string
+	api      string
+}
+
+func objectOf(move *history.Move) moved {
+	for _, adapter := range api.Adapters() {
+		if kind := adapter.Kind(); kind.Group != move.Group || kind.Kind != move.Kind {
+			continue
+		}
+		of := moved{elements: []string{placementsPath, move.Namespace, move.Name}}
+		if adapter != api.V1beta1 {
+			of.api = string(adapter.Name())
+		}
+		return of
+	}
+	kind := move.Kind
+	if move.Group != "" {
+		kind += "." + move.Group
+	}
+	return moved{elements: []string{objectsPath, move.Namespace, kind, move.Name}}
+}
+
+func (m moved) link(last ...string) string {
+	return link(append(m.elements[:len(m.elements):len(m.elements)], last...), "api", m.api)
+}
+
+// changed is a field of a cluster that a cause is about.
+type changed struct{ cluster, field string }
+
+// undoable has the last known change of each field. A change that another one has followed cannot be undone any more.
+type undoable map[changed]time.Time
+
+// undoable returns the changes that may be undone in a what-if; none for a caller who may not list clusters, whom their pages refuse.
+func (v *visit) undoable(ctx context.Context, moves []history.Move) undoable {
+	if v.mayList(ctx, &clusterv1.ManagedClusterList{}) != nil {
+		return nil
+	}
+	last := undoable{}
+	for i := range moves {
+		for j := range moves[i].Causes {
+			cause := &moves[i].Causes[j]
+			of := changed{cause.Name, cause.Field}
+			if cause.Kind == itemCluster && cause.Time.After(last[of]) {
+				last[of] = cause.Time
+			}
+		}
+	}
+	return last
+}
+
+// link returns the what-if of the page of the cluster that undoes a cause; empty if there is none.
+func (u undoable) link(cause *history.Cause) string {
+	field, value := inverseOf(cause)
+	ended := u[changed{cluster: cause.Name}] // The cluster was created or deleted.
+	if field == "" || !u[changed{cause.Name, cause.Field}].Equal(cause.Time) || ended.After(cause.Time) {
+		return ""
+	}
+	return link([]string{clustersPath, cause.Name}, field, value) + "#whatif"
+}
+
+// longestKept is the length of values that rows have in full (docs/spec/history.md HI2).
+const longestKept = 199
+
+// inverseOf returns the field of the what-if of a cluster, with the value that undoes a cause; empty if there is none.
+func inverseOf(cause *history.Cause) (field, value string) {
+	if cause.Kind != itemCluster || cause.Group != clusterv1.GroupName || len(cause.Old) > longestKept || strings.TrimSpace(cause.Old) != cause.Old {
+		return "", ""
+	}
+	for _, each := range []struct{ path, field string }{
+		{"spec.taints[", taintField}, {"metadata.labels[", labelField}, {"status.clusterClaims[", claimField},
+	} {
+		key, of := strings.CutPrefix(cause.Field, each.path)
+		if !of {
+			continue
+		}
+		key = strings.TrimSuffix(key, "]")
+		switch {
+		case strings.Contains(key, "="):
+			return "", ""
+		case cause.Action == history.Added:
+			return each.field, key + "-"
+		case each.field != taintField:
+			return each.field, key + "=" + cause.Old
+		case cause.Old == "":
+			return each.field, key
+		default:
+			key, effect, _ := strings.Cut(key, ":")
+			return each.field, key + "=" + cause.Old + ":" + effect
+		}
+	}
+	return "", ""
+}
+
+// moveLine is a row of the history in a sentence.
+type moveLine struct {
+	Time time.Time `json:"time"`
+	Name string    `json:"name"`
+	Text string    `json:"text"`
+	Link string    `json:"-"`
+}
+
+// lineOf returns the sentence of a row.
+func lineOf(move *history.Move) moveLine {
+	return moveLine{
+		Time: move.Time, Name: movelist.NameOf(move), Text: document.OneLine(move.Sentence()), Link: historyLink(move) + "#" + causesID(move),
+	}
+}
