@@ -169,7 +169,7 @@ func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
 func TestComponentsAddSystems(t *testing.T) {
 	base := ids(build(t, "base"))
 	for _, dir := range kustomizations(t, "components") {
-		if len(load(t, dir).Resources) == 0 || dir == dashboardComponent {
+		if len(load(t, dir).Resources) == 0 || dir == dashboardComponent || dir == historyComponent {
 			continue
 		}
 		t.Run(dir, func(t *testing.T) {
@@ -202,8 +202,23 @@ func TestWithoutTaints(t *testing.T) {
 	expectAddedArgument(t, "components/without-taints", "--controllers=-"+managedcluster.ManagedClusterTaints)
 }
 
-// dashboardComponent is the component that is no system.
-const dashboardComponent = "components/dashboard"
+// The components that are no systems.
+const (
+	dashboardComponent = "components/dashboard"
+	historyComponent   = "components/history"
+)
+
+// The component history keeps the history in ConfigMaps.
+func TestHistory(t *testing.T) {
+	want := []string{
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:history",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:history",
+	}
+	if diff := cmp.Diff(want, ids(build(t, historyComponent))); diff != "" {
+		t.Errorf("objects (-want +got):\n%s", diff)
+	}
+	expectAddedArgument(t, historyComponent, "--history=configmaps")
+}
 
 // The component dashboard serves pages at a port that its Service reaches.
 func TestDashboard(t *testing.T) {

@@ -48,6 +48,8 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
+//   - history: the rights for --history=configmaps. They are not among Objects: deploy/components/history and the chart add them.
+//
 //   - internal/helmchart makes the templates of the Helm chart of all these directories.
 //
 //   - podscheduling, affinityclass, federation, clusterrequest: the opt-in systems, with their definitions, roles, policies and webhook
@@ -62,7 +64,7 @@
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
-// the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations and ...:managedcluster-defaults; each is bound to the
+// the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations, ...:history and ...:managedcluster-defaults; each is bound to the
 // ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to

@@ -65,6 +65,7 @@ const (
 	multicluster     = "multicluster"
 	manifestWorks    = "manifestworks"
 	clusterProviders = "clusterprovider"
+	history          = "history"
 )
 
 // Objects returns the manifests of a hub in the order of application: CustomResourceDefinitions, the Namespace, the ServiceAccount, RBAC,

@@ -322,6 +322,11 @@ func TestWriteRights(t *testing.T) {
 			want:   map[string][]string{"configmaps": {"create", "update"}},
 		},
 		{
+			role:   "open-cluster-management:placement-hub:history",
+			reason: "64 ConfigMaps of the hub's own namespace",
+			want:   map[string][]string{"configmaps": {"create", "delete", "update"}},
+		},
+		{
 			role:   "open-cluster-management:placement-hub:explanations",
 			reason: "one ConfigMap, of the hub's own namespace",
 			want:   map[string][]string{"configmaps": {"create", "update"}},

@@ -29,7 +29,11 @@ func allObjects(t *testing.T) []*unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Concat(objects(t), beside, asked)
+	kept, err := objectsIn(history)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(objects(t), beside, asked, kept)
 }
 
 // expectObject fails the test if there is no object of that kind and name.

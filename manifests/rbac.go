@@ -19,9 +19,9 @@ type Role struct {
 	Namespaced []rbacv1.PolicyRule // in the namespace of the hub
 }
 
-// Roles returns the roles in rbac, multicluster and the systems by their names without the prefix open-cluster-management:placement-hub:.
+// Roles returns the roles in rbac, multicluster, history and the systems by their names without the prefix open-cluster-management:placement-hub:.
 func Roles() (map[string]Role, error) {
-	objs, err := objectsIn(append([]string{"rbac", multicluster}, Systems()...)...)
+	objs, err := objectsIn(append([]string{"rbac", multicluster, history}, Systems()...)...)
 	if err != nil {
 		return nil, err
 	}

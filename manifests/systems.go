@@ -22,7 +22,7 @@ const (
 )
 
 // others are the directories of the manifests that belong to no opt-in system.
-var others = append(slices.Clone(roots), webhook, multicluster, manifestWorks, clusterProviders)
+var others = append(slices.Clone(roots), webhook, multicluster, manifestWorks, clusterProviders, history)
 
 // Systems returns the names of the opt-in systems, sorted: each directory of the manifests that is none of the others.
 func Systems() []string {

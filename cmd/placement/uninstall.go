@@ -29,6 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
+	"github.com/placement-hub/placement-hub/pkg/history/archive"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
@@ -41,7 +42,7 @@ For each finalizer the command prints what it waits for, and what stays and goes
 removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
 
 With --delete-hub-state it lists and deletes what the hub has written into its namespace, which neither Helm nor placement
-manifests knows: the ConfigMaps placement-explanations and placement-vocabulary, the Secret placement-webhook-certificates and
+manifests knows: the ConfigMaps placement-explanations, placement-vocabulary and placement-history-*, the Secret placement-webhook-certificates and
 the Lease placement-lock.
 
 The command needs neither the hub nor its definitions. A hub that runs adds the finalizers again: stop it, or name with
@@ -74,6 +75,7 @@ func hubState() []uninstall.Written {
 	return []uninstall.Written{
 		{Resource: configMaps, Name: endpoint.ConfigMap, About: "the address of its explanations"},
 		{Resource: configMaps, Name: managedcluster.VocabularyConfigMap, About: "the names that admission warns about"},
+		{Resource: configMaps, Selector: archive.Label + "=" + archive.LabelValue, About: "what happened to decisions"},
 		{Resource: secrets, Name: webhookserver.Secret, About: "the certificates of its webhooks"},
 		{Resource: coordinationv1.SchemeGroupVersion.WithResource("leases"), Name: election.Defaults().Name, About: "who leads"},
 	}

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	inventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/cluster-inventory-api/client/clientset/versioned"
 
@@ -111,11 +112,16 @@ func (p *Producer) run(ctx context.Context, work <-chan struct{}, ended chan<- s
 	for {
 		select {
 		case <-work:
-			p.note(ctx, p.sync(ctx))
+			p.note(ctx, retry.OnError(retry.DefaultBackoff, wasOvertaken, func() error { return p.sync(ctx) }))
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// wasOvertaken is true if slices changed after they were listed: the API server may complete a request of the producer that was killed before.
+func wasOvertaken(err error) bool {
+	return apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
 }
 
 // note keeps an error of a producer that was not killed.

@@ -4,6 +4,7 @@ package history
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,30 @@ func (r *Ring) Add(move *Move) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moves.Add(move.Namespace, move.Size(), move)
+}
+
+// Replace replaces the Moves by those that a function makes of them, oldest first. Those that have no room go.
+func (r *Ring) Replace(by func(moves []*Move) []*Move) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	replaced := by(r.all())
+	r.moves = NewShares[*Move](r.moves.limit)
+	for _, move := range replaced {
+		r.moves.Add(move.Namespace, move.Size(), move)
+	}
+}
+
+// all returns all Moves, oldest first; mu must be held.
+func (r *Ring) all() []*Move {
+	found := map[uint64]*Move{}
+	for namespace := range r.moves.tenants {
+		maps.Insert(found, r.moves.numbered(namespace))
+	}
+	moves := make([]*Move, 0, len(found))
+	for _, number := range slices.Sorted(maps.Keys(found)) {
+		moves = append(moves, found[number])
+	}
+	return moves
 }
 
 // Bytes returns how many bytes the Moves take.

@@ -10,6 +10,9 @@ import (
 // Shares are rows of tenants in a bounded number of bytes. When they are full, the oldest row of the tenant that holds most bytes goes. A tenant
 // whose rows take less than those of every other that is full keeps all of them, whatever the others add. It is not safe for concurrent use.
 type Shares[T any] struct {
+	// Dropped is called with each row that goes; nil for nothing.
+	Dropped func(T)
+
 	// limit bounds bytes.
 	limit, bytes int
 	added        uint64
@@ -112,6 +115,9 @@ func (s *Shares[T]) Bytes() int { return s.bytes }
 // drop drops the oldest row of a share, and a share without rows.
 func (s *Shares[T]) drop(of *share[T]) {
 	size := of.rows[of.first].size
+	if s.Dropped != nil {
+		s.Dropped(of.rows[of.first].value)
+	}
 	of.rows[of.first] = row[T]{} // The value is not kept alive.
 	of.first++
 	of.bytes -= size

@@ -150,6 +150,9 @@ func (o Options) Access() (systems.Access, error) {
 	if o.ProfileDecisions {
 		addAccess(&access, profileDecisions)
 	}
+	if o.keepsHistory(enabled) {
+		addAccess(&access, systems.Access{Rules: rules("history")})
+	}
 	if serves, err := o.ServesWebhook(); err == nil && serves && o.Explanations != nil {
 		addAccess(&access, systems.Access{Rules: rules("explanations")})
 		for _, system := range o.list(enabled, nil) {

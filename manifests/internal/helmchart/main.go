@@ -50,6 +50,7 @@ func templates(in, deploy string) []template {
 		{name: "webhook", files: []string{in + "/webhook/*.yaml"}, condition: standalone},
 		{name: "manifestworks", files: []string{in + "/manifestworks/*.yaml"}, condition: always},
 		{name: "multicluster", files: []string{in + "/multicluster/*.yaml"}, condition: ".Values.sigPlacementDecisions"},
+		{name: "history", files: []string{in + "/history/*.yaml"}, condition: `eq (default "memory" (.Values.history).store) "configmaps"`},
 		{name: "services", files: []string{deploy + "/base/controller/*service.yaml"}, condition: always},
 		{name: "scraper", files: []string{deploy + "/monitoring/clusterrole.yaml"}, condition: ".Values.monitoring.scraper"},
 		{

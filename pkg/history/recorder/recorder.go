@@ -10,11 +10,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/history/archive"
 	"github.com/placement-hub/placement-hub/pkg/history/changes"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
@@ -22,11 +24,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
+// restoreTimeout bounds the time before the informers are listened to.
+const restoreTimeout = 10 * time.Second
+
 // Recorder records the history of the decisions of a hub. A nil Recorder records nothing. It is safe for concurrent use.
 type Recorder struct {
 	rows    *history.Ring
 	changes *changes.Log
 	fields  *fields
+
+	// archive keeps rows in the namespace configMaps, in at most archiveBytes of memory; nil if nothing does.
+	archive      *archive.Archive
+	configMaps   string
+	archiveBytes int
 
 	namespaces *namespaces
 	shared     *sharedinventory.Shared
@@ -41,15 +51,18 @@ type Recorder struct {
 	wake chan struct{}
 }
 
-// New returns a Recorder that takes at most a number of bytes; nil if it is 0.
-func New(bytes int) *Recorder {
+// New returns a Recorder that takes at most a number of bytes; nil if it is 0. With a namespace its rows are in ConfigMaps there, too.
+func New(bytes int, configMaps string) *Recorder {
 	if bytes <= 0 {
 		return nil
 	}
 	r := &Recorder{
-		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1),
+		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1), configMaps: configMaps,
 	}
-	r.rows, r.changes, r.fields = shareOf(bytes)
+	if configMaps != "" {
+		r.archiveBytes = min(archive.MaxBytes, bytes/4)
+	}
+	r.rows, r.changes, r.fields = shareOf(bytes - r.archiveBytes)
 	return r
 }
 
@@ -93,7 +106,58 @@ func (r *Recorder) Setup(mgr manager.Manager, shared *sharedinventory.Shared, se
 	if err := mgr.Add(&recording{r, mgr.GetCache(), served}); err != nil {
 		return fmt.Errorf("adding the history: %w", err)
 	}
+	if r.configMaps == "" {
+		return nil
+	}
+	r.archive = archive.New(live, r.configMaps, r.archiveBytes)
+	if err := mgr.Add(manager.RunnableFunc(r.archiveRows)); err != nil { // It runs on the leader alone.
+		return fmt.Errorf("adding the history in ConfigMaps: %w", err)
+	}
 	return nil
+}
+
+// archiveRows writes rows to ConfigMaps until ctx ends.
+func (r *Recorder) archiveRows(ctx context.Context) error {
+	r.archive.Run(ctx, func(stored []*history.Move) {
+		for _, missing := range r.merge(stored) {
+			r.archiveRow(ctx, missing)
+		}
+	})
+	return nil
+}
+
+// archiveRow has a row written to a ConfigMap.
+func (r *Recorder) archiveRow(ctx context.Context, row *history.Move) {
+	if r.archive == nil || !r.Leads() {
+		return
+	}
+	if err := r.archive.Add(row); err != nil {
+		klog.FromContext(ctx).Error(err, "A row of the history is not kept in a ConfigMap")
+	}
+}
+
+// merge adds rows that were stored, and returns those that were not.
+func (r *Recorder) merge(stored []*history.Move) (missing []*history.Move) {
+	r.rows.Replace(func(own []*history.Move) (all []*history.Move) {
+		all, missing = archive.Merge(stored, own)
+		return all
+	})
+	return missing
+}
+
+// restore adds the rows that were stored before this process started.
+func (r *Recorder) restore(ctx context.Context) {
+	if r.archive == nil {
+		return
+	}
+	reading, cancel := context.WithTimeout(ctx, restoreTimeout)
+	defer cancel()
+	stored, err := r.archive.Load(reading)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The history begins without what is in ConfigMaps until this process leads")
+		return
+	}
+	r.merge(stored)
 }
 
 // recording records while a manager runs.
@@ -111,6 +175,7 @@ func (*recording) NeedLeaderElection() bool { return false }
 
 // Start registers the event handlers, and turns rounds into rows until ctx ends.
 func (r *recording) Start(ctx context.Context) error {
+	r.restore(ctx)
 	for _, kind := range inventory.Kinds() {
 		if object, is := kind.New().(client.Object); is {
 			if err := r.listen(ctx, object, r.changesOf()); err != nil {

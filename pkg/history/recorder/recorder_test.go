@@ -46,7 +46,7 @@ var key = inventory.NewPlacementKey(inventory.V1beta1, "team-a", "payments")
 // newHub returns a Recorder whose loop runs until the test ends; leads says whether the process evaluates.
 func newHub(t *testing.T, leads bool) *hub {
 	t.Helper()
-	r := New(1 << 20)
+	r := New(1<<20, "")
 	elected := make(chan struct{})
 	if leads {
 		close(elected)
@@ -409,7 +409,7 @@ func TestHI2ManagedFieldsAreBounded(t *testing.T) {
 
 // docs/spec/history.md HI4: the history of a heartbeat allocates nothing.
 func TestHI4AHeartbeatIsNoChange(t *testing.T) {
-	r := New(1 << 20)
+	r := New(1<<20, "")
 	before, after := managed("c1", "1", nil), managed("c1", "2", nil)
 	if allocated := testing.AllocsPerRun(100, func() { r.observe(before, after, false, time.Now) }); allocated > 0 {
 		t.Errorf("a heartbeat allocates %.0f times", allocated)
@@ -417,7 +417,7 @@ func TestHI4AHeartbeatIsNoChange(t *testing.T) {
 }
 
 func BenchmarkHeartbeat(b *testing.B) {
-	r := New(32 << 20)
+	r := New(32<<20, "")
 	before, after := managed("c1", "1", nil), managed("c1", "2", by("agent"))
 	transform := r.Transform(func(in any) (any, error) { return in, nil })
 	b.ReportAllocs()

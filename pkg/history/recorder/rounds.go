@@ -205,6 +205,7 @@ func (r *Recorder) endRounds(ctx context.Context, now time.Time) (others bool) {
 	for _, each := range over {
 		if row := r.row(ctx, each, now); row != nil {
 			r.rows.Add(row)
+			r.archiveRow(ctx, row)
 		}
 	}
 	return others

@@ -18,6 +18,7 @@ var valueGroups = [][]string{
 	{"taintUnavailableClusters=false", "taintUnavailableClusters=true", "taintUnavailableClusters=true,taintGracePeriod=null"},
 	{"dashboard.enabled=false", "dashboard.enabled=true"},
 	{"sigPlacementDecisions=false", "sigPlacementDecisions=true"},
+	{"history.store=memory", "history.store=configmaps", "history.store=off"},
 	{"replicas=2", "replicas=1", "replicas=null"},
 	{"maxRemovalPercent=50", "maxRemovalPercent=null"},
 	{"flowSchema.enabled=true", "flowSchema.enabled=false"},
@@ -39,7 +40,7 @@ func TestEveryShapeOfTheChartStarts(t *testing.T) {
 // TestEveryShapeOfTheKustomizationsStarts is TestEveryShapeOfTheChartStarts for the kustomizations: each component beside each other one, on both
 // bases.
 func TestEveryShapeOfTheKustomizationsStarts(t *testing.T) {
-	components := append(manifests.Systems(), "dashboard", "without-taints", "without-flowschemas")
+	components := append(manifests.Systems(), "dashboard", "history", "without-taints", "without-flowschemas")
 	for _, base := range []string{"deploy/base", "deploy/overlays/beside-upstream"} {
 		for i := range components {
 			for j := range i {

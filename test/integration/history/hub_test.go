@@ -45,7 +45,7 @@ type hub struct {
 	view     *controller.View
 }
 
-func newHub() *hub { return &hub{recorder: recorder.New(1 << 20), view: &controller.View{}} }
+func newHub() *hub { return &hub{recorder: recorder.New(1<<20, ""), view: &controller.View{}} }
 
 // configure has controllers record into the hub.
 func (h *hub) configure(o *system.Options) { o.Recorder, o.View = h.recorder, h.view }

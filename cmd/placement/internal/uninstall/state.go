@@ -18,7 +18,8 @@ import (
 // Written is an object that a hub writes into its namespace. Neither Helm nor the manifests have it, so that it outlives them.
 type Written struct {
 	Resource schema.GroupVersionResource
-	Name     string
+	// Name is that of the object; empty for all with the label Selector.
+	Name, Selector string
 	// About says what the object has.
 	About string
 }
@@ -45,18 +46,39 @@ func (h *Hub) FindState(ctx context.Context, namespace string, written []Written
 		errs  []error
 	)
 	for _, one := range written {
-		live, err := h.metadata.Resource(one.Resource).Namespace(namespace).Get(ctx, one.Name, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-		case err != nil:
-			errs = append(errs, fmt.Errorf("reading %s %s/%s: %w", one.Resource.GroupResource(), namespace, one.Name, err))
-		default:
+		objects, err := h.read(ctx, namespace, one)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading %s %s/%s%s: %w", one.Resource.GroupResource(), namespace, one.Name, one.Selector, err))
+		}
+		for i := range objects {
+			live := &objects[i]
+			one.Name = live.Name
 			found = append(found, &State{
 				Written: one, namespace: namespace, uid: live.UID, version: live.ResourceVersion, terminating: live.DeletionTimestamp != nil,
 			})
 		}
 	}
 	return found, errors.Join(errs...)
+}
+
+// read returns the objects of a Written that are there.
+func (h *Hub) read(ctx context.Context, namespace string, one Written) ([]metav1.PartialObjectMetadata, error) {
+	objects := h.metadata.Resource(one.Resource).Namespace(namespace)
+	if one.Selector != "" {
+		list, err := objects.List(ctx, metav1.ListOptions{LabelSelector: one.Selector})
+		if err != nil {
+			return nil, err //nolint:wrapcheck // The caller says what was read.
+		}
+		return list.Items, nil
+	}
+	live, err := objects.Get(ctx, one.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err //nolint:wrapcheck // The caller says what was read.
+	}
+	return []metav1.PartialObjectMetadata{*live}, nil
 }
 
 // DeleteState deletes an object in the version that was read, so that one which a process writes meanwhile stays. One that is gone is no error.
