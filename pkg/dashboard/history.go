@@ -5,6 +5,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -142,9 +143,9 @@ func historyPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newHistoryPage(historySection, historySection, told)
+	made := newHistoryPage(historySection, historySection, filter, told)
 	made.Commands = v.commandsOf("placement history" + filter.flags)
-	return v.addMoves(ctx, made, filter, told, from), nil
+	return v.addMoves(ctx, made, told, from), nil
 }
 
 // told asks the hub unless the filter has a mistake.
@@ -155,8 +156,14 @@ func (f *historyFilter) told(ask func() (*happened, error)) (*happened, error) {
 	return ask()
 }
 
-func newHistoryPage(title, section string, told *happened) *page {
-	return &page{Title: title, Section: section, JSON: told, Settle: historySettles}
+// newHistoryPage returns a page with the form of its filters.
+func newHistoryPage(title, section string, filter *historyFilter, told *happened) *page {
+	made := &page{Title: title, Section: section, JSON: told, Settle: historySettles}
+	if filter.mistaken {
+		made.Code, made.JSON = http.StatusBadRequest, map[string]string{"error": told.Missing}
+	}
+	made.add("filters", "filters", filter)
+	return made
 }
 
 // placementHistoryPage shows when clusters were in the decisions of a Placement.
@@ -207,7 +214,7 @@ func (v *visit) historyOf(ctx context.Context, of *subject) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newHistoryPage("History of "+of.title, of.section, told)
+	made := newHistoryPage("History of "+of.title, of.section, filter, told)
 	made.Crumbs, made.Commands = of.crumbs, []string{of.command + filter.flags}
 	base := detailLink(of.page)
 	lines := linesOf(told.Moves, func(_ *history.Move, cluster string) (name, link string) {
@@ -217,7 +224,7 @@ func (v *visit) historyOf(ctx context.Context, of *subject) (*page, error) {
 		return cluster, inDetail(base, cluster)
 	})
 	made.add("timeline", "timeline", timelineOf("Cluster", lines, v.now, "Clusters that were neither gained nor lost are not shown."))
-	return v.addMoves(ctx, made, filter, told, v.number("from", rowsAnswered, 0)), nil
+	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0)), nil
 }
 
 // clusterHistoryPage shows when a cluster was in the decisions that the caller may read. It is the same whether the cluster exists or not.
@@ -230,7 +237,7 @@ func clusterHistoryPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := newHistoryPage("History of "+cluster, clustersSection, told)
+	made := newHistoryPage("History of "+cluster, clustersSection, filter, told)
 	made.Crumbs = []crumb{
 		{Text: clustersSection, Link: link([]string{clustersPath})}, {Text: cluster, Link: link([]string{clustersPath, cluster})},
 	}
@@ -242,7 +249,7 @@ func clusterHistoryPage(ctx context.Context, v *visit) (*page, error) {
 		return movelist.NameOf(move), historyLink(move)
 	})
 	made.add("timeline", "timeline", timelineOf("Placement or object", lines, v.now, "Decisions that it has neither joined nor left are not shown."))
-	return v.addMoves(ctx, made, filter, told, v.number("from", rowsAnswered, 0)), nil
+	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0)), nil
 }
 
 // drawing is the part of a page with a timeline.

@@ -4,7 +4,6 @@ package dashboard
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -56,12 +55,8 @@ type causeRow struct {
 	Text, Undo string
 }
 
-// addMoves adds the form of the filters and the rows of a page, from a number on.
-func (v *visit) addMoves(ctx context.Context, made *page, filter *historyFilter, told *happened, from int) *page {
-	if filter.mistaken {
-		made.Code, made.JSON = http.StatusBadRequest, map[string]string{"error": told.Missing}
-	}
-	made.add("filters", "filters", filter)
+// addMoves adds the rows of a page, from a number on.
+func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from int) *page {
 	shown := &movesPart{Empty: told.Missing, Notes: told.Notes, First: from + 1}
 	total := len(told.Moves)
 	if from > 0 {
@@ -86,6 +81,9 @@ func (v *visit) addMoves(ctx context.Context, made *page, filter *historyFilter,
 	}
 	if len(shown.Days) == 0 && shown.Empty == "" {
 		shown.Empty = "No clusters were gained or lost, as far as the hub remembers."
+		if from > 0 {
+			shown.Empty = "There are no earlier rows to show."
+		}
 	}
 	if told.Derived {
 		shown.Notes = append(shown.Notes, "A standby has answered: the causes of its rows are the changes that it has seen, and it knows no reasons of an "+

@@ -117,6 +117,9 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 		Title: overviewSection, Section: overviewSection, JSON: shown, Static: nothing,
 		Commands: v.commandsOf("placement explain --all", "kubectl get placements", "placement sets"),
 	}
+	if len(shown.Last) > 0 {
+		made.Commands = append(made.Commands, v.commandsOf("placement history")...)
+	}
 	made.add("namespace", "namespace", map[string]string{"Namespace": shown.Namespace, "Action": "/"})
 	made.add("counts", "counts", shown)
 	made.add("attention", "attention", shown)

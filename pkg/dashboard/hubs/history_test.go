@@ -177,7 +177,7 @@ func TestHI21PagesWithoutAHubHaveNoHistory(t *testing.T) {
 		{
 			func(context.Context, client.Reader, endpoint.Question) (endpoint.Answer, error) {
 				return endpoint.Answer{}, errors.New("no address of its explanations")
-			}, "which does not answer: no address of its explanations",
+			}, "which could not be asked: no address of its explanations",
 		},
 	} {
 		hub := &Own{Broadcast: NewBroadcast(), Explainer: fakehub.NewExplainer(t), Namespace: "team-a", Ask: tc.ask}

@@ -103,7 +103,7 @@ func (o *Own) happened(ctx context.Context, who user.Info, question dashboard.Qu
 	case is && refused.Code == http.StatusForbidden:
 		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "history"}, "", err)
 	case err != nil && !endpoint.Answered(err) && ctx.Err() == nil: // The user sees why, and may mend it.
-		return nil, &endpoint.AnswerError{Err: fmt.Errorf("the history is in the memory of the hub, which does not answer: %w", err)}
+		return nil, &endpoint.AnswerError{Err: fmt.Errorf("the history is in the memory of the hub, which could not be asked: %w", err)}
 	case err != nil:
 		return nil, err
 	}
