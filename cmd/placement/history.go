@@ -28,7 +28,7 @@ import (
 
 const historyLong = `history shows which clusters the decisions of Placements have lost and gained, when, and by which change of which object:
 the field, its old and its new value, and the field manager where it is known. Of an object that is delivered to clusters it
-shows which clusters have lost and gained its ManifestWork. Times are in UTC.
+shows which clusters have lost and gained its ManifestWork, and of a ClusterRequest which Cluster its Grant names. Times are in UTC.
 
 The hub remembers as much as its flag --history-bytes lets it, each namespace its fair share, since it was started. A standby
 of the hub remembers too; it knows the changes that it has seen, and not the reasons of the evaluation, and the answer says so.
@@ -47,6 +47,9 @@ const historyExample = `  # Why has this Placement other clusters than yesterday
 
   # Where was this object delivered?
   placement history deployment/web -n team-a --since 24h
+
+  # Which Cluster did this request get?
+  placement history clusterrequest/ci -n team-a
 
   # With the reasons of the evaluation
   placement history -n team-a -o wide
@@ -127,6 +130,13 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		question.Objects = deliveredObjects(named)
 		return question, nil, err
 	}
+	requested, err := parseRequests(args)
+	if err != nil || len(requested) > 0 {
+		for _, name := range requested {
+			question.Objects = append(question.Objects, tools.RequestObject(name))
+		}
+		return question, nil, err
+	}
 	targets, err := parseTargets(args, o.Namespace, o.apiName)
 	if err != nil {
 		return question, nil, err
@@ -164,12 +174,12 @@ func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Write
 	}
 	question.Namespace = namespace
 	if len(question.Objects) == 0 {
-		kinds := append(tools.PlacementKinds(), o.DeliveredKinds()...)
+		kinds := tools.KindsFor(o.Delivered, endpoint.CommandHistory)
 		if question.Kinds, err = tools.ListableKinds(ctx, hub, namespace, kinds); err != nil {
 			return err
 		}
 		if len(question.Kinds) == 0 {
-			return fmt.Errorf("this user may list neither Placements nor delivered objects in %s; ask for the verb list on placements, or name one",
+			return fmt.Errorf("this user may list neither Placements, delivered objects nor ClusterRequests in %s; ask for the verb list on placements, or name one",
 				whereIs(namespace))
 		}
 	}

@@ -12,7 +12,7 @@
 //	GET  /clusters, /clusters/NAME            clusters; one with everything that concerns it, and what-ifs
 //	GET  /objects, /requests, /workloads      what is delivered, requested and run, and below them the explanation of one
 //	GET  /history                             what happened to decisions, the latest first
-//	GET  /placements/NAMESPACE/NAME/history   the same of a Placement, with a timeline; also of a cluster and of a delivered object
+//	GET  /placements/NAMESPACE/NAME/history   the same of a Placement, with a timeline; also below other pages of one object
 //	GET  /search?q=TEXT                       names that the caller may see
 //	GET  /events?page=URL                     the parts of a page that change, as server-sent events
 //	GET  /runbooks, /runbooks/NAME            what to do about an alert or a condition, for everybody

@@ -49,7 +49,7 @@ const (
 // isHistory reports whether a URL is that of a page of the history. An object may have the name history.
 func isHistory(page *url.URL) bool {
 	elements := strings.Split(strings.TrimPrefix(page.EscapedPath(), "/"), "/")
-	depth := map[string]int{historyPath: 1, clustersPath: 3, placementsPath: 4, objectsPath: 5}[elements[0]]
+	depth := map[string]int{historyPath: 1, clustersPath: 3, placementsPath: 4, requestsPath: 4, objectsPath: 5}[elements[0]]
 	return len(elements) == depth && elements[depth-1] == historyPath
 }
 
@@ -188,14 +188,29 @@ func objectHistoryPage(ctx context.Context, v *visit) (*page, error) {
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	path := link([]string{objectsPath, namespace, kind.String(), name})
 	return v.historyOf(ctx, &subject{
-		question: endpoint.Question{
-			Command: endpoint.CommandHistory, Namespace: namespace, Output: "json",
-			Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
-		},
-		title: kind.Kind + " " + namespace + "/" + name, section: objectsSection, page: path,
+		question: questionAbout(kind, namespace, name), title: kind.Kind + " " + namespace + "/" + name, section: objectsSection, page: path,
 		crumbs:  append(crumbsOf(objectsSection, objectsPath, namespace), crumb{Text: name, Link: path}),
 		command: "placement history " + strings.ToLower(kind.String()) + "/" + name + " -n " + namespace,
 	})
+}
+
+// requestHistoryPage shows which Cluster the grant of a ClusterRequest named.
+func requestHistoryPage(ctx context.Context, v *visit) (*page, error) {
+	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
+	path := link([]string{requestsPath, namespace, name})
+	return v.historyOf(ctx, &subject{
+		question: questionAbout(requestKind.GroupKind(), namespace, name), title: requestKind.Kind + " " + namespace + "/" + name,
+		section: requestsSection, page: path, crumbs: append(crumbsOf(requestsSection, requestsPath, namespace), crumb{Text: name, Link: path}),
+		command: "placement history clusterrequest/" + name + " -n " + namespace,
+	})
+}
+
+// questionAbout returns the question about what happened to an object.
+func questionAbout(kind schema.GroupKind, namespace, name string) endpoint.Question {
+	return endpoint.Question{
+		Command: endpoint.CommandHistory, Namespace: namespace, Output: "json",
+		Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
+	}
 }
 
 // subject is an object with decisions.
@@ -220,6 +235,9 @@ func (v *visit) historyOf(ctx context.Context, of *subject) (*page, error) {
 	lines := linesOf(told.Moves, func(_ *history.Move, cluster string) (name, link string) {
 		if len(filter.clusters) > 0 && !slices.Contains(filter.clusters, cluster) {
 			return "", ""
+		}
+		if of.section == requestsSection { // It is a Cluster of openMCP, which has no page.
+			return cluster, of.page
 		}
 		return cluster, inDetail(base, cluster)
 	})

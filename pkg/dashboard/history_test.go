@@ -88,7 +88,9 @@ func TestHI21ThePagesOfTheHistory(t *testing.T) {
 	hidden.HiddenCauses = 2
 	delivered := moveOf("conf", 1, nil, []string{"eu1"})
 	delivered.Group, delivered.Kind = "", "ConfigMap"
-	hub.remembers(moveOf("web", 2000, []string{"eu1"}, []string{"eu2"}, tainted("eu1", history.Added, "kubectl-edit")), reasoned, hidden, delivered)
+	granted := moveOf("ci", 1, nil, []string{"shared/workload-1"})
+	granted.Group, granted.Kind = requestKind.Group, requestKind.Kind
+	hub.remembers(moveOf("web", 2000, []string{"eu1"}, []string{"eu2"}, tainted("eu1", history.Added, "kubectl-edit")), reasoned, hidden, delivered, granted)
 	pages := newPages(hub)
 	for _, tc := range []struct {
 		reason, path string
@@ -96,9 +98,9 @@ func TestHI21ThePagesOfTheHistory(t *testing.T) {
 	}{
 		{
 			"all", "/history", []string{
-				"<h2>2026-01-31</h2>", "<h2>2026-01-30</h2>", "1–3, the latest first", "ManagedCluster eu1 taint maintenance:NoSelect added by kubectl-edit",
+				"<h2>2026-01-31</h2>", "<h2>2026-01-30</h2>", "1–4, the latest first", "ManagedCluster eu1 taint maintenance:NoSelect added by kubectl-edit",
 				"2 changes of objects that this user may not read", "rank 2, score 87", "as a standby has seen", `<bdi>us1</bdi></span>`,
-				`href="/placements/team-a/web/history"`, `<code tabindex="0">placement history -A</code>`, `<a href="/history" aria-current="page">`,
+				`href="/placements/team-a/web/history"`, `href="/requests/team-a/ci/history"`, `<code tabindex="0">placement history -A</code>`, `<a href="/history" aria-current="page">`,
 			}, []string{"conf", "earlier", `id="timeline"`},
 		},
 		{
@@ -117,6 +119,11 @@ func TestHI21ThePagesOfTheHistory(t *testing.T) {
 		{
 			"a Placement and a cluster", "/placements/team-a/web/history?cluster=eu3", []string{"placement history team-a/web --cluster eu3", "rank 2"},
 			[]string{">eu1<", ">eu2<"},
+		},
+		{
+			"a ClusterRequest", "/requests/team-a/ci/history", []string{
+				`<a href="/requests/team-a/ci"><bdi>shared/workload-1</bdi>`, "placement history clusterrequest/ci -n team-a", "The hub knows no cause.",
+			}, []string{"us1"},
 		},
 		{
 			"a cluster in all decisions", "/clusters/us1/history",
@@ -144,7 +151,7 @@ func TestHI21ThePagesOfTheHistory(t *testing.T) {
 		t.Error("the latest row is not the first")
 	}
 	var told happened
-	if _, twin := shownAs(t, pages, "/history", "Accept", "application/json"); json.Unmarshal([]byte(twin), &told) != nil || len(told.Moves) != 3 ||
+	if _, twin := shownAs(t, pages, "/history", "Accept", "application/json"); json.Unmarshal([]byte(twin), &told) != nil || len(told.Moves) != 4 ||
 		told.Moves[0].Causes[0].Manager != "kubectl-edit" {
 		t.Errorf("the JSON twin is %s", twin)
 	}
@@ -448,7 +455,7 @@ func TestWhichPagesAreOfTheHistory(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/history": true, "/history?cluster=eu1": true, "/clusters/eu1/history": true, "/placements/a/b/history?cluster=x": true,
 		"/objects/a/Deployment.apps/web/history": true, "/clusters/history": false, "/placements/a/history?cluster=x": false, "/": false,
-		"/objects/a/Deployment.apps/history": false, "/clusters/a%2Fb/history": true, "/other/history": false,
+		"/objects/a/Deployment.apps/history": false, "/requests/a/b/history": true, "/clusters/a%2Fb/history": true, "/other/history": false,
 	} {
 		parsed, err := url.Parse(path)
 		if err != nil {

@@ -95,10 +95,10 @@ func (h *happened) merge(other *happened, limit int) {
 	}
 }
 
-// historyKinds returns the kinds of Placements and of delivered objects that the caller may list in a namespace, or in all if it is empty. A hub that
+// historyKinds returns the kinds of Placements, delivered objects and ClusterRequests that the caller may list in a namespace, or in all if it is empty. A hub that
 // reviews the rights of its users reads nothing for that.
 func (v *visit) historyKinds(ctx context.Context, namespace string) ([]endpoint.KindRef, error) {
-	kinds := deliveredKinds(v)
+	kinds := append(deliveredKinds(v), requestKind)
 	for _, adapter := range api.Adapters() {
 		kinds = append(kinds, adapter.Kind())
 	}

@@ -180,6 +180,9 @@ func objectOf(move *history.Move) moved {
 		}
 		return of
 	}
+	if move.Group == requestKind.Group && move.Kind == requestKind.Kind {
+		return moved{elements: []string{requestsPath, move.Namespace, move.Name}}
+	}
 	kind := move.Kind
 	if move.Group != "" {
 		kind += "." + move.Group

@@ -34,6 +34,7 @@ const (
 	placementsPath = "placements"
 	clustersPath   = "clusters"
 	objectsPath    = "objects"
+	requestsPath   = "requests"
 )
 
 // listed is the JSON of a list: the objects of the page, and the numbers of others.

@@ -96,6 +96,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /history":                                   historyPage,
 		"GET /requests":                                  requestsPage,
 		"GET /requests/{namespace}/{name}":               requestPage,
+		"GET /requests/{namespace}/{name}/history":       requestHistoryPage,
 		"GET /workloads":                                 workloadsPage,
 		"GET /workloads/{namespace}/{kind}/{name}":       workloadPage,
 		"GET /": noPage,

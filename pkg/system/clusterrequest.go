@@ -73,7 +73,7 @@ func requestResource(resource string) schema.GroupVersionResource {
 
 // clusterRequests adds the controller of ClusterRequests.
 func (o *Options) clusterRequests(mgr manager.Manager, settings queue.Settings) error {
-	return controller.SetupRequests(mgr, settings, o.ClusterRequests)
+	return controller.SetupRequests(mgr, settings, o.ClusterRequests, o.Recorder)
 }
 
 // clustersInventory adds the controller that publishes Clusters as ManagedClusters.

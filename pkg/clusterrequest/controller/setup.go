@@ -16,6 +16,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
@@ -34,8 +35,8 @@ const (
 	orphansName = "clusterrequest/requests-orphans"
 )
 
-// SetupRequests adds the controller of ClusterRequests to a manager.
-func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
+// SetupRequests adds the controller of ClusterRequests to a manager. The history records Grants; a nil Recorder records nothing.
+func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options, history *recorder.Recorder) error {
 	if err := options.Strategy.Validate(); err != nil {
 		return err
 	}
@@ -55,25 +56,58 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 	if err := mgr.Add(r.states); err != nil {
 		return fmt.Errorf("adding the metrics: %w", err)
 	}
-	recorder, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
+	events, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
 	if err != nil {
 		return fmt.Errorf("preparing events: %w", err)
 	}
-	r.recorder = recorder
+	r.recorder = events
 
-	if err := setupOrphans(mgr, settings, ledger, recorder); err != nil {
+	if err := setupOrphans(mgr, settings, ledger, events); err != nil {
 		return err
 	}
+	history.ForgetGrants()
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Requests).
 							For(&openmcpv1alpha1.ClusterRequest{}). // With its status: see reconciler.written.
 							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(ledger.grantEvent)).
+							Watches(&openmcpv1alpha1.ClusterRequest{}, recordedRequests(history)).
+							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, recordedGrants(history)).
 							Watches(&openmcpv1alpha1.Cluster{}, handlerOf(ledger.clusterEvent)).
 							Watches(&openmcpv1alpha1.Purpose{}, handlerOf(ledger.purposeEvent)).
 							Watches(&openmcpv1alpha1.ClusterProvider{}, handlerOf(ledger.providerEvent)).
 							Watches(&openmcpv1alpha1.TraitEquivalence{}, handlerOf(ledger.equivalenceEvent)).
 							WithOptions(queue.Options[reconcile.Request](settings)).
 							Complete(r)
+}
+
+// recordedRequests has the history note changes of ClusterRequests. It enqueues nothing.
+func recordedRequests(history *recorder.Recorder) handler.EventHandler {
+	return objects.Handler(
+		func(_ context.Context, before, after *openmcpv1alpha1.ClusterRequest, initial bool) []reconcile.Request {
+			if before == nil {
+				history.Observe(nil, after, initial)
+			} else {
+				history.Observe(before, after, initial)
+			}
+			return nil
+		},
+		func(_ context.Context, last *openmcpv1alpha1.ClusterRequest) []reconcile.Request {
+			history.Observe(last, nil, false)
+			return nil
+		})
+}
+
+// recordedGrants has the history note which Clusters Grants name. It enqueues nothing.
+func recordedGrants(history *recorder.Recorder) handler.EventHandler {
+	return objects.Handler(
+		func(_ context.Context, _, after *openmcpv1alpha1.ClusterRequestGrant, initial bool) []reconcile.Request {
+			history.SetGrant(after, after.Spec.ClusterRef.Namespace+"/"+after.Spec.ClusterRef.Name, initial)
+			return nil
+		},
+		func(_ context.Context, last *openmcpv1alpha1.ClusterRequestGrant) []reconcile.Request {
+			history.DeleteGrant(last)
+			return nil
+		})
 }
 
 // setupOrphans adds the controller that removes finalizers of requests that do not exist.

@@ -47,48 +47,35 @@ type History interface {
 var errNoHistory = &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions: an administrator starts " +
 	"it with --history=memory and --history-bytes above 0")}
 
-// askedForHistory returns the rights that permit a question about what happened to Placements.
+// askedForHistory returns the rights that permit a question about what happened to objects.
 func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked, error) {
+	kept := tools.KindsFor(e.Delivered, endpoint.CommandHistory)
+	resourceOf := func(field string, i int, kind schema.GroupKind) (schema.GroupVersionResource, error) {
+		resource, known := e.ResourceOf(kind)
+		if !known || !slices.ContainsFunc(kept, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind }) {
+			return resource, fmt.Errorf("%s[%d]: the hub keeps the history of Placements, delivered objects and ClusterRequests, and not of the kind %s; "+
+				"leave it out", field, i, kind)
+		}
+		return resource, nil
+	}
 	asked := make([]access.Asked, 0, len(question.Objects)+len(question.Kinds))
 	for i, object := range question.Objects {
-		resource, is := e.historyResource(object.GroupKind())
-		if !is {
-			return nil, fmt.Errorf("objects[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
-				i, object.GroupKind())
+		resource, err := resourceOf("objects", i, object.GroupKind())
+		if err != nil {
+			return nil, err
 		}
 		asked = append(asked, access.Asked{Verb: access.VerbGet, Resource: resource, Namespace: question.Namespace, Name: object.Name})
 	}
 	for i, kind := range question.Kinds {
-		resource, is := e.historyResource(kind.GroupKind())
-		if !is {
-			return nil, fmt.Errorf("kinds[%d]: the hub keeps the history of Placements and delivered objects, and not of the kind %s; leave it out",
-				i, kind.GroupKind())
+		resource, err := resourceOf("kinds", i, kind.GroupKind())
+		if err != nil {
+			return nil, err
 		}
 		asked = append(asked, access.Asked{
 			Verb: access.VerbList, Resource: resource, Namespace: question.Namespace, AllNamespaces: question.Namespace == "",
 		})
 	}
 	return asked, nil
-}
-
-// historyResource returns the resource of a kind of Placements or of delivered objects; false for other kinds.
-func (e *Explainer) historyResource(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
-	for _, delivered := range e.Delivered {
-		if kind == delivered.GroupKind() {
-			return delivered.GroupVersion().WithResource(delivered.Resource), true
-		}
-	}
-	return placementResourceOf(kind)
-}
-
-// placementResourceOf returns the resource of a kind of Placements; false for other kinds.
-func placementResourceOf(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
-	for _, adapter := range api.Adapters() {
-		if adapter.Kind().GroupKind() == kind {
-			return PlacementResource(adapter), true
-		}
-	}
-	return schema.GroupVersionResource{}, false
 }
 
 // happened answers what happened to Placements. The caller may read the Placements that the Question names, and list those of its kinds; what is
@@ -221,7 +208,7 @@ func (s *sights) of(ctx context.Context, namespace string, cause *history.Cause)
 
 // mayGet reports whether the caller may get an object, or without a name all of its kind. Each is reviewed once, and beyond mostReviews none.
 func (s *sights) mayGet(ctx context.Context, object history.Object) (bool, error) {
-	resource, known := causeResources[schema.GroupKind{Group: object.Group, Kind: object.Kind}]
+	resource, known := s.explainer.causeResource(schema.GroupKind{Group: object.Group, Kind: object.Kind})
 	may, reviewed := s.may[object]
 	if !known || reviewed || s.reviews == mostReviews {
 		return may, nil
@@ -234,20 +221,22 @@ func (s *sights) mayGet(ctx context.Context, object history.Object) (bool, error
 	return may, err
 }
 
-// causeResources are the resources of the objects of causes.
-var causeResources = func() map[schema.GroupKind]schema.GroupVersionResource {
-	resources := map[schema.GroupKind]schema.GroupVersionResource{
-		{Group: clusterv1.GroupName, Kind: "ManagedCluster"}:           schema.GroupVersion(clusterv1.GroupVersion).WithResource("managedclusters"),
-		{Group: clusterv1.GroupName, Kind: "ManagedClusterSet"}:        setResource,
-		{Group: clusterv1.GroupName, Kind: "ManagedClusterSetBinding"}: bindingResource,
-		{Group: clusterv1.GroupName, Kind: "AddOnPlacementScore"}: schema.GroupVersion(clusterv1alpha1.GroupVersion).
-			WithResource("addonplacementscores"),
+// causeResource returns the resource of the object of a cause: of what decisions depend on, or of an object that has decisions.
+func (e *Explainer) causeResource(kind schema.GroupKind) (schema.GroupVersionResource, bool) {
+	if resource, known := causeResources[kind]; known {
+		return resource, true
 	}
-	for _, kind := range tools.PlacementKinds() {
-		resources[kind.GroupKind()], _ = placementResourceOf(kind.GroupKind())
-	}
-	return resources
-}()
+	return e.ResourceOf(kind)
+}
+
+// causeResources are the resources of what decisions depend on.
+var causeResources = map[schema.GroupKind]schema.GroupVersionResource{
+	{Group: clusterv1.GroupName, Kind: "ManagedCluster"}:           schema.GroupVersion(clusterv1.GroupVersion).WithResource("managedclusters"),
+	{Group: clusterv1.GroupName, Kind: "ManagedClusterSet"}:        setResource,
+	{Group: clusterv1.GroupName, Kind: "ManagedClusterSetBinding"}: bindingResource,
+	{Group: clusterv1.GroupName, Kind: "AddOnPlacementScore"}: schema.GroupVersion(clusterv1alpha1.GroupVersion).
+		WithResource("addonplacementscores"),
+}
 
 // inScope returns how much of a cause explain shows to who may not read its object: clusters in scope of the namespace, and the sets bound to it.
 func (s *sights) inScope(namespace string, cause *history.Cause) movelist.Sight {

@@ -119,7 +119,7 @@ func TestHI8ATenantSeesNoOthers(t *testing.T) {
 		{"another namespace", fakehub.RoleView, endpoint.Question{Namespace: "team-b", Kinds: placements}, 403, 0, "may not list placements"},
 		{"all namespaces", fakehub.RoleView, endpoint.Question{Kinds: placements}, 403, 0, "in all namespaces"},
 		{"another kind", fakehub.RoleView, endpoint.Question{Namespace: "team-a", Kinds: []endpoint.KindRef{{Kind: "Pod"}}}, 400, 0,
-			"kinds[0]: the hub keeps the history of Placements and delivered objects, and not of the kind Pod"},
+			"kinds[0]: the hub keeps the history of Placements, delivered objects and ClusterRequests, and not of the kind Pod"},
 		{"nothing", fakehub.RoleView, endpoint.Question{Namespace: "team-a"}, 400, 0, "objects, kinds: name what is asked about"},
 		{"an object without a namespace", fakehub.RoleView, endpoint.Question{Objects: object}, 400, 0, "namespace: it is required"},
 	} {

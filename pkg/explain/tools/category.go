@@ -63,6 +63,19 @@ func CategoryIn(delivered []federation.FederatedKind, command string, kind schem
 	return found
 }
 
+// KindsFor returns the kinds whose objects a command is about, in the order of the systems.
+func KindsFor(delivered []federation.FederatedKind, command string) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, system := range systems {
+		for _, each := range system.Categories() {
+			if slices.Contains(each.GetFor, command) {
+				kinds = append(kinds, each.Kinds(delivered)...)
+			}
+		}
+	}
+	return kinds
+}
+
 // CategoryOf returns the category of a kind that a question names; see CategoryIn.
 func (h *Hub) CategoryOf(question *endpoint.Question, kind schema.GroupKind) Category {
 	return CategoryIn(h.Delivered, CommandOf(question), kind)

@@ -45,7 +45,7 @@ var _ interface {
 // Categories implements System.
 func (Delivery) Categories() []Category {
 	return []Category{{
-		Name: "delivered", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated},
+		Name: "delivered", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandFederated, endpoint.CommandHistory},
 		ListFor: []string{endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandFederated}, Kinds: federated.KindsOf,
 	}}
 }

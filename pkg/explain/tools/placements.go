@@ -43,7 +43,7 @@ var _ interface {
 func (Placements) Categories() []Category {
 	return []Category{
 		{
-			Name: "placements", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate},
+			Name: "placements", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandSimulate, endpoint.CommandHistory},
 			ListFor: []string{endpoint.CommandSimulate}, Kinds: kindsAre(PlacementKinds()...),
 		},
 		{Name: "bindings", GetFor: []string{endpoint.CommandDiff}, BindsSet: true, Kinds: kindsAre(bindingKind)},

@@ -37,7 +37,9 @@ var _ interface {
 // Categories implements System.
 func (Requests) Categories() []Category {
 	return []Category{
-		{Name: "requests", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff}, Kinds: kindsAre(requestKind)},
+		{
+			Name: "requests", GetFor: []string{endpoint.CommandExplain, endpoint.CommandDiff, endpoint.CommandHistory}, Kinds: kindsAre(requestKind),
+		},
 		{Name: "purposes", GetFor: []string{endpoint.CommandDiff}, Use: true, Kinds: kindsAre(purposeKind)},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/history"
@@ -31,6 +32,7 @@ const (
 	KindBinding   = "ManagedClusterSetBinding"
 	KindScore     = "AddOnPlacementScore"
 	KindPlacement = "Placement"
+	KindRequest   = "ClusterRequest"
 )
 
 // Change is the change of one field of an object, or its creation or deletion.
@@ -69,6 +71,8 @@ func subject(object metav1.Object) (history.Cause, bool) {
 		cause.Group, cause.Kind = clusterv1beta1.GroupName, KindPlacement
 	case *placementv1alpha1.Placement:
 		cause.Group, cause.Kind = placementv1alpha1.GroupName, KindPlacement
+	case *openmcpv1alpha1.ClusterRequest:
+		cause.Group, cause.Kind = openmcpv1alpha1.GroupVersion.Group, KindRequest
 	default:
 		return cause, false
 	}
@@ -125,6 +129,10 @@ func (c *collector) differ(before, after metav1.Object) {
 	case *placementv1alpha1.Placement:
 		if before, is := before.(*placementv1alpha1.Placement); is {
 			c.placement(before, after, &before.Spec, &after.Spec)
+		}
+	case *openmcpv1alpha1.ClusterRequest:
+		if before, is := before.(*openmcpv1alpha1.ClusterRequest); is {
+			c.fields(before, after, &before.Spec, &after.Spec)
 		}
 	}
 }

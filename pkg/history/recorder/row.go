@@ -110,7 +110,7 @@ func (r *Recorder) causes(ctx context.Context, key inventory.Key, move *history.
 			return slices.Contains(scope, object.Name)
 		case changes.KindBinding:
 			return object.Namespace == key.Namespace
-		case changes.KindPlacement:
+		case changes.KindPlacement, changes.KindRequest:
 			return object == move.Object()
 		case changes.KindScore:
 			return slices.Contains(moved, object.Namespace)

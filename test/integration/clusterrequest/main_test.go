@@ -113,7 +113,7 @@ func startHub() {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: hubTime}
-	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
+	Expect(controller.SetupRequests(mgr, settings, requestOptions, nil)).To(Succeed())
 	Expect(access.Setup(mgr, settings)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until StopHub.
 	ended := make(chan error, 1)
