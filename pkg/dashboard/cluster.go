@@ -298,7 +298,7 @@ func (c *clusterReport) request(ctx context.Context, v *visit) error {
 		if clusterrequest.ManagedClusterName(types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}) == c.Name {
 			granted = append(granted, item{
 				Kind: itemRequest, Namespace: grant.Namespace, Name: grant.Name, State: string(openmcpv1alpha1.RequestGranted), Tone: document.Good,
-				Message: "Cluster " + reference.Namespace + "/" + reference.Name, Link: link([]string{"requests", grant.Namespace, grant.Name}),
+				Message: "Cluster " + reference.Namespace + "/" + reference.Name, Link: link([]string{requestsPath, grant.Namespace, grant.Name}),
 			})
 		}
 		return nil

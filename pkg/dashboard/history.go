@@ -145,7 +145,7 @@ func historyPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := newHistoryPage(historySection, historySection, filter, told)
 	made.Commands = v.commandsOf("placement history" + filter.flags)
-	return v.addMoves(ctx, made, told, from), nil
+	return v.addMoves(ctx, made, told, from)
 }
 
 // told asks the hub unless the filter has a mistake.
@@ -242,7 +242,7 @@ func (v *visit) historyOf(ctx context.Context, of *subject) (*page, error) {
 		return cluster, inDetail(base, cluster)
 	})
 	made.add("timeline", "timeline", timelineOf("Cluster", lines, v.now, "Clusters that were neither gained nor lost are not shown."))
-	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0)), nil
+	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0))
 }
 
 // clusterHistoryPage shows when a cluster was in the decisions that the caller may read. It is the same whether the cluster exists or not.
@@ -267,7 +267,7 @@ func clusterHistoryPage(ctx context.Context, v *visit) (*page, error) {
 		return movelist.NameOf(move), historyLink(move)
 	})
 	made.add("timeline", "timeline", timelineOf("Placement or object", lines, v.now, "Decisions that it has neither joined nor left are not shown."))
-	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0)), nil
+	return v.addMoves(ctx, made, told, v.number("from", rowsAnswered, 0))
 }
 
 // drawing is the part of a page with a timeline.

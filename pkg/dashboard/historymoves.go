@@ -4,9 +4,12 @@ package dashboard
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
@@ -56,7 +59,7 @@ type causeRow struct {
 }
 
 // addMoves adds the rows of a page, from a number on.
-func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from int) *page {
+func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from int) (*page, error) {
 	shown := &movesPart{Empty: told.Missing, Notes: told.Notes, First: from + 1}
 	total := len(told.Moves)
 	if from > 0 {
@@ -66,12 +69,15 @@ func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from i
 		}
 	}
 	shown.To = min(from+lists.RowsShown, total)
-	undo := undoable{}
 	if shown.To > from {
-		undo = v.undoable(ctx, told.Moves)
-	}
-	for n := from; n < shown.To; n++ {
-		shown.add(rowOf(&told.Moves[total-1-n], undo))
+		rows := told.Moves[total-shown.To : total-from]
+		undo, err := v.undoable(ctx, rows)
+		if err != nil {
+			return nil, err
+		}
+		for n := range slices.Backward(rows) {
+			shown.add(rowOf(&rows[n], undo))
+		}
 	}
 	switch {
 	case shown.To < total || told.More && shown.To == total && total > from && shown.To < rowsAnswered:
@@ -90,7 +96,7 @@ func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from i
 			"evaluation.")
 	}
 	made.add("moves", "moves", shown)
-	return made
+	return made, nil
 }
 
 // add adds a row to its day.
@@ -194,38 +200,70 @@ func (m moved) link(last ...string) string {
 	return link(append(m.elements[:len(m.elements):len(m.elements)], last...), "api", m.api)
 }
 
-// changed is a field of a cluster that a cause is about.
-type changed struct{ cluster, field string }
+// undoable are the clusters of the causes that a what-if can undo, as they are.
+type undoable map[string]*clusterv1.ManagedCluster
 
-// undoable has the last known change of each field. A change that another one has followed cannot be undone any more.
-type undoable map[changed]time.Time
-
-// undoable returns the changes that may be undone in a what-if; none for a caller who may not list clusters, whom their pages refuse.
-func (v *visit) undoable(ctx context.Context, moves []history.Move) undoable {
-	if v.mayList(ctx, &clusterv1.ManagedClusterList{}) != nil {
-		return nil
-	}
-	last := undoable{}
+// undoable returns the clusters of causes; none for a caller who may not list clusters, whom their pages refuse.
+func (v *visit) undoable(ctx context.Context, moves []history.Move) (undoable, error) {
+	named := undoable{}
 	for i := range moves {
 		for j := range moves[i].Causes {
-			cause := &moves[i].Causes[j]
-			of := changed{cause.Name, cause.Field}
-			if cause.Kind == itemCluster && cause.Time.After(last[of]) {
-				last[of] = cause.Time
+			if field, _ := inverseOf(&moves[i].Causes[j]); field != "" {
+				named[moves[i].Causes[j].Name] = nil
 			}
 		}
 	}
-	return last
+	if len(named) == 0 {
+		return named, nil
+	}
+	err := eachObject(ctx, v.reader(), []string{metav1.NamespaceAll}, &clusterv1.ManagedClusterList{}, func(object runtime.Object) error {
+		if cluster, is := object.(*clusterv1.ManagedCluster); is {
+			if _, asked := named[cluster.Name]; asked {
+				named[cluster.Name] = cluster
+			}
+		}
+		return nil
+	})
+	return named, tolerated(err)
 }
 
-// link returns the what-if of the page of the cluster that undoes a cause; empty if there is none.
+// link returns the what-if of the page of the cluster that undoes a cause; empty if there is none, or if the cluster is not as the change left it.
 func (u undoable) link(cause *history.Cause) string {
 	field, value := inverseOf(cause)
-	ended := u[changed{cluster: cause.Name}] // The cluster was created or deleted.
-	if field == "" || !u[changed{cause.Name, cause.Field}].Equal(cause.Time) || ended.After(cause.Time) {
+	cluster := u[cause.Name]
+	if field == "" || cluster == nil {
+		return ""
+	}
+	now, has := valueOf(cluster, cause.Field)
+	if has == (cause.Action == history.Removed) || has && now != cause.New && len(cause.New) <= longestKept {
 		return ""
 	}
 	return link([]string{clustersPath, cause.Name}, field, value) + "#whatif"
+}
+
+// The beginnings of the fields of a cluster that a what-if changes.
+const (
+	taintPath = "spec.taints["
+	labelPath = "metadata.labels["
+	claimPath = "status.clusterClaims["
+)
+
+// valueOf returns the value of a field of a cluster, and whether it has the field.
+func valueOf(cluster *clusterv1.ManagedCluster, field string) (value string, has bool) {
+	kind, key, _ := strings.Cut(strings.TrimSuffix(field, "]"), "[")
+	switch kind + "[" {
+	case labelPath:
+		value, has = cluster.Labels[key]
+	case claimPath:
+		value, has = claimsOf(cluster)[key]
+	case taintPath:
+		for _, taint := range cluster.Spec.Taints {
+			if taint.Key+":"+string(taint.Effect) == key {
+				return taint.Value, true
+			}
+		}
+	}
+	return value, has
 }
 
 // longestKept is the length of values that rows have in full (docs/spec/history.md HI2).
@@ -237,7 +275,7 @@ func inverseOf(cause *history.Cause) (field, value string) {
 		return "", ""
 	}
 	for _, each := range []struct{ path, field string }{
-		{"spec.taints[", taintField}, {"metadata.labels[", labelField}, {"status.clusterClaims[", claimField},
+		{taintPath, taintField}, {labelPath, labelField}, {claimPath, claimField},
 	} {
 		key, of := strings.CutPrefix(cause.Field, each.path)
 		if !of {

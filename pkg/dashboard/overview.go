@@ -145,7 +145,7 @@ func (o *overviewPage) count(listed, seen, asked []item) {
 	for _, each := range []struct {
 		path   string
 		states []lists.Count
-	}{{placementsPath, o.Placements}, {clustersPath, o.Clusters}, {"requests", o.Requests}} {
+	}{{placementsPath, o.Placements}, {clustersPath, o.Clusters}, {requestsPath, o.Requests}} {
 		namespace := o.Namespace
 		if each.path == clustersPath {
 			namespace = ""

@@ -312,7 +312,7 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 func requestPage(ctx context.Context, v *visit) (*page, error) {
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	made := &page{
-		Title: "ClusterRequest " + namespace + "/" + name, Section: requestsSection, Crumbs: crumbsOf(requestsSection, "requests", namespace),
+		Title: "ClusterRequest " + namespace + "/" + name, Section: requestsSection, Crumbs: crumbsOf(requestsSection, requestsPath, namespace),
 		Commands: []string{
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},
