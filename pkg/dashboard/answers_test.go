@@ -92,7 +92,7 @@ var refusals = []struct {
 	{reason: "the directory of assets", path: "/assets/", code: http.StatusNotFound, next: "begin at the overview"},
 	{reason: "a name that none can have", path: "/clusters/a%2Fb", code: http.StatusNotFound, next: "correct it"},
 	{reason: "no cluster", path: "/clusters/none", code: http.StatusNotFound, next: "correct the name"},
-	{reason: "what happened to a kind that is not delivered", path: "/objects/team-a/Pod/x/history", code: http.StatusNotFound, next: "correct the kind"},
+	{reason: "what happened to another kind", path: "/objects/team-a/Pod/x/history", code: http.StatusNotFound, next: "correct the kind"},
 	{reason: "no placement", path: "/placements/team-a/none", code: http.StatusNotFound, next: "correct the name"},
 	{
 		reason: "an answer without an object", path: placementPath, code: http.StatusNotFound, next: "correct the namespace",

@@ -19,7 +19,8 @@
 //	GET  /login, POST /login, POST /logout    where the caller's token is taken from a cookie
 //
 // Every page has a JSON twin (Accept: application/json), works without JavaScript, and has the commands that print the same. The package evaluates
-// nothing by itself: a Hub answers as the commands explain, diff, simulate and history do, for the caller of a request, and reads what the caller may read.
+// nothing by itself: a Hub answers as the commands explain, diff, simulate and history do, for the caller of a request, and reads what the caller
+// may read.
 //
 // It promises: what a page, a count, a search result, a part of the event stream, a JSON twin or an error shows is what the caller may read; the work
 // for a caller is bounded in time and size, and one piece at a time runs for each of them; nothing is written, and no token is logged or kept.

@@ -173,7 +173,7 @@ func pause(ctx context.Context, wait time.Duration) error {
 	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // The caller compares it.
+		return ctx.Err()
 	}
 }
 

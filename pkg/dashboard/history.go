@@ -129,7 +129,7 @@ func (f *historyFilter) readSince(field *lists.Field, now time.Time) {
 
 // question returns a question about the rows of the filter.
 func (f *historyFilter) question() endpoint.Question {
-	return endpoint.Question{Command: endpoint.CommandHistory, Clusters: f.clusters, Since: f.since, Output: "json"}
+	return endpoint.Question{Command: endpoint.CommandHistory, Clusters: f.clusters, Since: f.since, Output: jsonOutput}
 }
 
 // historyPage shows what happened to the decisions that the caller may read, the latest first.
@@ -208,7 +208,7 @@ func requestHistoryPage(ctx context.Context, v *visit) (*page, error) {
 // questionAbout returns the question about what happened to an object.
 func questionAbout(kind schema.GroupKind, namespace, name string) endpoint.Question {
 	return endpoint.Question{
-		Command: endpoint.CommandHistory, Namespace: namespace, Output: "json",
+		Command: endpoint.CommandHistory, Namespace: namespace, Output: jsonOutput,
 		Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
 	}
 }

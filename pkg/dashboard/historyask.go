@@ -54,8 +54,8 @@ func (v *visit) happenedIn(ctx context.Context, namespaces []string, question en
 	asked := 0
 	for _, namespace := range namespaces {
 		if asked == namespacesAsked {
-			told.Notes = append(told.Notes, fmt.Sprintf("Of the %d namespaces that you may read, these are the rows of the first %d: choose a namespace.",
-				len(namespaces), asked))
+			told.Notes = append(told.Notes, fmt.Sprintf("Of the %d namespaces that you may read, these are the rows of the first %d: choose "+
+				"a namespace.", len(namespaces), asked))
 			break
 		}
 		question.Namespace = namespace
@@ -95,8 +95,8 @@ func (h *happened) merge(other *happened, limit int) {
 	}
 }
 
-// historyKinds returns the kinds of Placements, delivered objects and ClusterRequests that the caller may list in a namespace, or in all if it is empty. A hub that
-// reviews the rights of its users reads nothing for that.
+// historyKinds returns the kinds of Placements, delivered objects and ClusterRequests that the caller may list in a namespace, or in all if it is
+// empty. A hub that reviews the rights of its users reads nothing for that.
 func (v *visit) historyKinds(ctx context.Context, namespace string) ([]endpoint.KindRef, error) {
 	kinds := append(deliveredKinds(v), requestKind)
 	for _, adapter := range api.Adapters() {

@@ -60,14 +60,8 @@ type causeRow struct {
 
 // addMoves adds the rows of a page, from a number on.
 func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from int) (*page, error) {
-	shown := &movesPart{Empty: told.Missing, Notes: told.Notes, First: from + 1}
+	shown := &movesPart{Empty: told.Missing, Notes: told.Notes, First: from + 1, Later: v.laterThan(from)}
 	total := len(told.Moves)
-	if from > 0 {
-		shown.Later = v.with("from", "")
-		if before := from - lists.RowsShown; before > 0 {
-			shown.Later = v.with("from", itoa(before))
-		}
-	}
 	shown.To = min(from+lists.RowsShown, total)
 	if shown.To > from {
 		rows := told.Moves[total-shown.To : total-from]
@@ -92,11 +86,23 @@ func (v *visit) addMoves(ctx context.Context, made *page, told *happened, from i
 		}
 	}
 	if told.Derived {
-		shown.Notes = append(shown.Notes, "A standby has answered: the causes of its rows are the changes that it has seen, and it knows no reasons of an "+
-			"evaluation.")
+		shown.Notes = append(shown.Notes, "A standby has answered: the causes of its rows are the changes that it has seen, and it knows no "+
+			"reasons of an evaluation.")
 	}
 	made.add("moves", "moves", shown)
 	return made, nil
+}
+
+// laterThan returns the page before the one that begins with a row; empty for the first.
+func (v *visit) laterThan(from int) string {
+	switch {
+	case from == 0:
+		return ""
+	case from <= lists.RowsShown:
+		return v.with("from", "")
+	default:
+		return v.with("from", itoa(from-lists.RowsShown))
+	}
 }
 
 // add adds a row to its day.
@@ -197,7 +203,7 @@ func objectOf(move *history.Move) moved {
 }
 
 func (m moved) link(last ...string) string {
-	return link(append(m.elements[:len(m.elements):len(m.elements)], last...), "api", m.api)
+	return link(append(slices.Clip(m.elements), last...), "api", m.api)
 }
 
 // undoable are the clusters of the causes that a what-if can undo, as they are.

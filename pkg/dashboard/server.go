@@ -242,7 +242,9 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	if err := checkNames(request); err != nil {
 		return nil, err
 	}
-	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now(), changes: s.changes, moves: s.moves, local: !s.gate.loginPage()})
+	return view(ctx, &visit{
+		hub: s.hub, caller: caller, request: request, now: s.now(), changes: s.changes, moves: s.moves, local: !s.gate.loginPage(),
+	})
 }
 
 // takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large

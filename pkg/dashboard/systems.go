@@ -95,7 +95,7 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 			"permits it", v.namespace())
 	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: "json",
+		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: jsonOutput,
 	}})
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 
 // documentPage shows the Document of an answer. What the caller is told about objects that do not exist is in place of it.
 func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.Question) (*page, error) {
-	question.Output = "json"
+	question.Output = jsonOutput
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	var answered *endpoint.AnswerError
 	if errors.As(err, &answered) && found == nil {

@@ -137,8 +137,14 @@ func TestHI21ThePagesOfShippedRoles(t *testing.T) {
 	}{
 		{fakehub.RoleView, "/history", http.StatusOK, []string{"every", "other", "a change of an object that this user may not read"}, secrets},
 		{fakehub.RoleView, "/history?namespace=team-b", http.StatusOK, []string{"no history that you may read in namespace team-b"}, secrets},
-		{fakehub.RoleView, "/placements/team-a/other/history", http.StatusOK, []string{"eu2", "may not read"}, append(slices.Clone(secrets), "every")},
-		{fakehub.RoleView, "/placements/team-b/theirs/history", http.StatusForbidden, []string{"may not get"}, append(slices.Clone(secrets[1:]), "eu2")},
+		{
+			fakehub.RoleView, "/placements/team-a/other/history", http.StatusOK, []string{"eu2", "may not read"},
+			append(slices.Clone(secrets), "every"),
+		},
+		{
+			fakehub.RoleView, "/placements/team-b/theirs/history", http.StatusForbidden, []string{"may not get"},
+			append(slices.Clone(secrets[1:]), "eu2"),
+		},
 		{fakehub.RoleView, "/placements/team-b/none/history", http.StatusForbidden, []string{"may not get"}, append(slices.Clone(secrets), "eu2")},
 		{fakehub.RoleView, "/clusters/eu2/history", http.StatusOK, []string{"every", "other"}, secrets},
 		{fakehub.RoleView, "/objects/team-a/Secret/key/history", http.StatusForbidden, []string{"secrets"}, []string{"eu2"}},
