@@ -119,9 +119,9 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		return question, nil, errors.New("--cluster: a ManagedCluster has a name; write it, or leave the flag out")
 	}
 	if o.since != "" {
-		since, err := parseSince(o.since, now)
+		since, err := movelist.ParseSince(o.since, now)
 		if err != nil {
-			return question, nil, err
+			return question, nil, fmt.Errorf("--since: %w", err)
 		}
 		question.Since = &metav1.Time{Time: since}
 	}
@@ -149,25 +149,6 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		targets[i].apis = targets[i].apis[:1] // Of a name without an API, that of v1beta1.
 	}
 	return question, targets, nil
-}
-
-// parseSince parses a duration before now, or a time.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if duration, err := time.ParseDuration(text); err == nil {
-		if duration <= 0 {
-			return now, fmt.Errorf("--since: %q is no time that has passed; write it such as 24h", text)
-		}
-		return now.Add(-duration), nil
-	}
-	since, err := time.Parse(time.RFC3339, text)
-	switch {
-	case err != nil:
-		return now, fmt.Errorf("--since: %q is neither a duration such as 24h or 90m nor a time such as 2026-01-31T12:00:00Z", text)
-	case since.After(now):
-		return now, fmt.Errorf("--since: %q is in the future; write an earlier time, or a duration such as 24h", text)
-	default:
-		return since, nil
-	}
 }
 
 func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Writer) error {

@@ -41,17 +41,6 @@ func TestHistoryMistakes(t *testing.T) {
 	}
 }
 
-func TestParseSince(t *testing.T) {
-	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"24h": now.Add(-24 * time.Hour), "90m": now.Add(-90 * time.Minute), "2026-01-30T00:00:00Z": now.Add(-36 * time.Hour),
-	} {
-		if got, err := parseSince(text, now); err != nil || !got.Equal(want) {
-			t.Errorf("%s: %s, %v", text, got, err)
-		}
-	}
-}
-
 // docs/spec/history.md HI1: a line for each row, with the day where it is another one, and the reasons where the table is wide.
 func TestHI1HistoryIsPrinted(t *testing.T) {
 	now := time.Date(2026, 1, 31, 15, 0, 0, 0, time.UTC)

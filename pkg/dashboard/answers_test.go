@@ -51,6 +51,8 @@ var refusals = []struct {
 }{
 	{reason: "an API that does not exist", path: placementPath + "?api=v9", code: http.StatusBadRequest, next: "leave it out, or use v1alpha1"},
 	{reason: "a what-if with a mistake", path: "/clusters/us1?label=region", code: http.StatusBadRequest, next: "Write it as region=eu"},
+	{reason: "a time that is none", path: "/history?since=yesterday", code: http.StatusBadRequest, next: "a duration such as 24h"},
+	{reason: "too many clusters", path: "/history?cluster=" + strings.Repeat("c,", 21), code: http.StatusBadRequest, next: "Name at most 20"},
 	{
 		reason: "a preview of nothing", method: http.MethodPost, path: previewPath, header: []string{"Content-Type", "application/yaml"},
 		code: http.StatusBadRequest, next: "send the Placement that would be applied",
@@ -90,6 +92,7 @@ var refusals = []struct {
 	{reason: "the directory of assets", path: "/assets/", code: http.StatusNotFound, next: "begin at the overview"},
 	{reason: "a name that none can have", path: "/clusters/a%2Fb", code: http.StatusNotFound, next: "correct it"},
 	{reason: "no cluster", path: "/clusters/none", code: http.StatusNotFound, next: "correct the name"},
+	{reason: "what happened to another kind", path: "/objects/team-a/Pod/x/history", code: http.StatusNotFound, next: "correct the kind"},
 	{reason: "no placement", path: "/placements/team-a/none", code: http.StatusNotFound, next: "correct the name"},
 	{
 		reason: "an answer without an object", path: placementPath, code: http.StatusNotFound, next: "correct the namespace",

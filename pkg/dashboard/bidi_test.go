@@ -56,9 +56,18 @@ func TestValuesOfUsersAreIsolated(t *testing.T) {
 	pages := newPages(newTestHub(objects...))
 	for _, path := range append(allPaths, "/placements/team-a/web?cluster=il1", "/clusters/il1", "/clusters/il1?label=region%3D"+region) {
 		text := as(t, pages, "jane", http.MethodGet, path, "").Body.String()
-		outside := regexp.MustCompile(`(?s)<(bdi|title|textarea|option)[^>]*>.*?</(bdi|title|textarea|option)>|<[^>]*>`).ReplaceAllString(text, "")
-		if at := strings.IndexFunc(outside, isRightToLeft); at >= 0 {
-			t.Errorf("%s: a value is outside of bdi: %q", path, outside[max(0, at-40):min(len(outside), at+40)])
+		if outside := valuesOutside(text); outside != "" {
+			t.Errorf("%s: a value is outside of bdi: %q", path, outside)
 		}
 	}
+}
+
+// valuesOutside returns what stands around the first letter from right to left of a page that no element isolates; empty for none.
+func valuesOutside(text string) string {
+	outside := regexp.MustCompile(`(?s)<(bdi|title|textarea|option)[^>]*>.*?</(bdi|title|textarea|option)>|<[^>]*>`).ReplaceAllString(text, "")
+	at := strings.IndexFunc(outside, isRightToLeft)
+	if at < 0 {
+		return ""
+	}
+	return outside[max(0, at-40):min(len(outside), at+40)]
 }

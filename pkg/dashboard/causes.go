@@ -102,7 +102,7 @@ func qualified(o *item) string {
 
 // causeLink returns the list of the objects that have the cause of one.
 func causeLink(o *item, namespace string) string {
-	path := map[string]string{itemPlacement: placementsPath, itemCluster: clustersPath, itemRequest: "requests"}[o.Kind]
+	path := map[string]string{itemPlacement: placementsPath, itemCluster: clustersPath, itemRequest: requestsPath}[o.Kind]
 	if path == clustersPath {
 		namespace = ""
 	}

@@ -212,6 +212,7 @@ func (c *clusterReport) lead(cluster *clusterv1.ManagedCluster, sets []string) {
 	}
 	c.head.add(fact{Label: "Accepted", Text: accepted})
 	c.head.add(fact{Label: "Owner", Text: ownerOf(cluster)})
+	c.head.add(fact{Label: historySection, Text: "decisions that it has joined and left", Link: link([]string{clustersPath, c.Name, historyPath})})
 	c.head.add(fact{Label: "Labels", Chips: chipsOf(cluster.Labels), Text: none(chipsOf(cluster.Labels))})
 	c.head.add(fact{Label: "Claims", Chips: chipsOf(c.Claims)})
 }
@@ -297,7 +298,7 @@ func (c *clusterReport) request(ctx context.Context, v *visit) error {
 		if clusterrequest.ManagedClusterName(types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}) == c.Name {
 			granted = append(granted, item{
 				Kind: itemRequest, Namespace: grant.Namespace, Name: grant.Name, State: string(openmcpv1alpha1.RequestGranted), Tone: document.Good,
-				Message: "Cluster " + reference.Namespace + "/" + reference.Name, Link: link([]string{"requests", grant.Namespace, grant.Name}),
+				Message: "Cluster " + reference.Namespace + "/" + reference.Name, Link: link([]string{requestsPath, grant.Namespace, grant.Name}),
 			})
 		}
 		return nil

@@ -11,13 +11,16 @@
 //	POST /placements/NAMESPACE/NAME/preview   what an edited Placement would change
 //	GET  /clusters, /clusters/NAME            clusters; one with everything that concerns it, and what-ifs
 //	GET  /objects, /requests, /workloads      what is delivered, requested and run, and below them the explanation of one
+//	GET  /history                             what happened to decisions, the latest first
+//	GET  /placements/NAMESPACE/NAME/history   the same of a Placement, with a timeline; also below other pages of one object
 //	GET  /search?q=TEXT                       names that the caller may see
 //	GET  /events?page=URL                     the parts of a page that change, as server-sent events
 //	GET  /runbooks, /runbooks/NAME            what to do about an alert or a condition, for everybody
 //	GET  /login, POST /login, POST /logout    where the caller's token is taken from a cookie
 //
 // Every page has a JSON twin (Accept: application/json), works without JavaScript, and has the commands that print the same. The package evaluates
-// nothing by itself: a Hub answers as the commands explain, diff and simulate do, for the caller of a request, and reads what the caller may read.
+// nothing by itself: a Hub answers as the commands explain, diff, simulate and history do, for the caller of a request, and reads what the caller
+// may read.
 //
 // It promises: what a page, a count, a search result, a part of the event stream, a JSON twin or an error shows is what the caller may read; the work
 // for a caller is bounded in time and size, and one piece at a time runs for each of them; nothing is written, and no token is logged or kept.

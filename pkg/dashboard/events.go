@@ -148,14 +148,15 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 				last = made
 			}
 		}
-		select {
-		case <-time.After(updateInterval):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, updateInterval); err != nil {
+			return err
 		}
 		select {
 		case <-changes:
 			changed = true
+			if err := pause(ctx, last.settling()); err != nil {
+				return err
+			}
 		case <-refresh.C:
 			if err := into.send(": still here\n\n"); err != nil {
 				return err
@@ -163,6 +164,16 @@ func (s *Server) follow(request *http.Request, shown *url.URL, into *stream) err
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, wait time.Duration) error {
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -174,7 +185,16 @@ type state struct {
 	version   uint64
 	// own is the number of Hub.VersionOf of its Placement.
 	own     uint64
+	settle  time.Duration
 	reviews *access.Trail
+}
+
+// settling returns how long the page waits for the end of changes; 0 for a page that was never made.
+func (s *state) settling() time.Duration {
+	if s == nil {
+		return 0
+	}
+	return s.settle
 }
 
 // isUrgent reports whether the Placement of a page has changed since.
@@ -221,7 +241,7 @@ func (s *Server) collect(request *http.Request, shown *url.URL, into *stream, la
 	case page == nil || page.Static:
 		return nil, nil, refuse(http.StatusNotFound, "there is no page %s that follows changes", shown.Path)
 	}
-	made.placement, made.watched, made.until = page.Placement, page.Watched, page.Until
+	made.placement, made.watched, made.until, made.settle = page.Placement, page.Watched, page.Until, page.Settle
 	if last == nil {
 		made.own = s.hub.VersionOf(made.placement)
 	}

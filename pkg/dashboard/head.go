@@ -117,6 +117,7 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 		change = "none in the Events that you may read"
 	}
 	shown.add(fact{Label: "Last change", Text: change, Time: at})
+	shown.add(fact{Label: historySection, Text: "all changes of its clusters", Link: asked.path(historyPath)})
 	if object != nil {
 		shown.add(fact{Label: "Owner", Text: ownerOf(object)})
 		shown.add(fact{Label: "Created", Time: object.GetCreationTimestamp().Time})

@@ -28,7 +28,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -47,6 +49,10 @@ type testHub struct {
 	blocked func(question *Question) bool
 	// err is the error of answers; nil for none.
 	err error
+	// happened answers what happened to decisions; nil if the hub keeps no history.
+	happened func(question *endpoint.Question) (*movelist.List, error)
+	// namespaces are those whose Placements users may list; none for all.
+	namespaces []string
 }
 
 func newTestHub(objects ...client.Object) *testHub { return newTestHubWithout("", objects...) }
@@ -86,7 +92,7 @@ func (h *testHub) Holds(context.Context, *access.Trail) bool { return false }
 func (h *testHub) Changes(context.Context) <-chan struct{} { return h.changes }
 
 func (h *testHub) Namespaces(context.Context, user.Info) (namespaces []string, all bool, err error) {
-	return nil, true, nil
+	return h.namespaces, len(h.namespaces) == 0, nil
 }
 
 func (h *testHub) Explain(ctx context.Context, caller user.Info, question Question) (document.Source, error) {
@@ -102,6 +108,12 @@ func (h *testHub) Explain(ctx context.Context, caller user.Info, question Questi
 	}
 	if h.refused[caller.GetName()] {
 		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "placements"}, "", errors.New("refused"))
+	}
+	if question.Command == endpoint.CommandHistory {
+		if h.happened == nil {
+			return nil, &endpoint.AnswerError{Err: errors.New("the hub keeps no history of decisions")}
+		}
+		return h.happened(&question.Question)
 	}
 	key := inventory.NewPlacementKey(inventory.API(question.Objects[0].Group), question.Namespace, question.Objects[0].Name)
 	state, err := hubstate.FromCluster(ctx, h.Client, []inventory.Key{key})

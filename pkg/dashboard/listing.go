@@ -267,7 +267,7 @@ func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 	shown := item{
 		Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
 		Message: request.Status.Message, Cause: causeOf(request.Status.Message), Labels: request.Labels,
-		Link: link([]string{"requests", request.Namespace, request.Name}),
+		Link: link([]string{requestsPath, request.Namespace, request.Name}),
 	}
 	switch request.Status.Status {
 	case openmcpv1alpha1.RequestGranted:

@@ -34,6 +34,7 @@ const (
 	placementsPath = "placements"
 	clustersPath   = "clusters"
 	objectsPath    = "objects"
+	requestsPath   = "requests"
 )
 
 // listed is the JSON of a list: the objects of the page, and the numbers of others.
@@ -145,7 +146,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 		shown.Empty = off
 	}
 	made := &page{
-		Title: requestsSection, Section: requestsSection, JSON: listed("requests", shown), Commands: v.commandsOf("kubectl get clusterrequests"),
+		Title: requestsSection, Section: requestsSection, JSON: listed(requestsPath, shown), Commands: v.commandsOf("kubectl get clusterrequests"),
 	}
 	made.addList(shown)
 	return made, nil

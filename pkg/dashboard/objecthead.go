@@ -39,6 +39,13 @@ func (v *visit) addHead(ctx context.Context, made *page, kind schema.GroupVersio
 		chips[i].Link = "" // It leads to clusters.
 	}
 	shown.add(fact{Label: "Labels", Chips: chips})
+	switch made.Section {
+	case objectsSection:
+		path := link([]string{objectsPath, namespace, kind.GroupKind().String(), name, historyPath})
+		shown.add(fact{Label: historySection, Text: "all changes of its clusters", Link: path})
+	case requestsSection:
+		shown.add(fact{Label: historySection, Text: "all changes of its Cluster", Link: link([]string{requestsPath, namespace, name, historyPath})})
+	}
 	made.add("head", "objecthead", shown)
 }
 

@@ -36,6 +36,9 @@ type overviewPage struct {
 	Clusters      []lists.Count `json:"clusters"`
 	Sets          []clusterSet  `json:"sets"`
 	Requests      []lists.Count `json:"requests"`
+	// Last are the last rows of the history; none where the hub keeps none. Unknown says why they could not be read.
+	Last    []moveLine `json:"lastMoves,omitempty"`
+	Unknown string     `json:"-"`
 	// Unread says what is missing because the caller may not read it.
 	Unread []string `json:"unread,omitempty"`
 	// Deliveries has the failed ones, which are in Causes.
@@ -58,6 +61,11 @@ func (o *overviewPage) BindingsRead() bool {
 
 // SetsMore counts the sets that are not among those of Shown.
 func (o *overviewPage) SetsMore() int { return len(o.Sets) - len(o.Shown()) }
+
+// HistoryLink is the page with all of the history.
+func (o *overviewPage) HistoryLink() string {
+	return link([]string{historyPath}, lists.ByNamespace, o.Namespace)
+}
 
 // overview shows what there is, and what needs attention.
 func overview(ctx context.Context, v *visit) (*page, error) {
@@ -102,13 +110,20 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 	shown.Unread = append(shown.Unread, sets.Unread...)
 	shown.count(listed, seen, asked)
 	shown.attend(slices.Concat(listed, failed.objects, asked, seen))
+	if shown.Last, err = v.moves.of(ctx, v, namespaces); err != nil { // It is no reason against the rest of the page.
+		shown.Unknown = problemOf(ctx, err).text
+	}
 	made := &page{
 		Title: overviewSection, Section: overviewSection, JSON: shown, Static: nothing,
 		Commands: v.commandsOf("placement explain --all", "kubectl get placements", "placement sets"),
 	}
+	if len(shown.Last) > 0 {
+		made.Commands = append(made.Commands, v.commandsOf("placement history")...)
+	}
 	made.add("namespace", "namespace", map[string]string{"Namespace": shown.Namespace, "Action": "/"})
 	made.add("counts", "counts", shown)
 	made.add("attention", "attention", shown)
+	made.add("lastmoves", "lastmoves", shown)
 	made.add("sets", "sets", shown)
 	return made, nil
 }
@@ -130,7 +145,7 @@ func (o *overviewPage) count(listed, seen, asked []item) {
 	for _, each := range []struct {
 		path   string
 		states []lists.Count
-	}{{placementsPath, o.Placements}, {clustersPath, o.Clusters}, {"requests", o.Requests}} {
+	}{{placementsPath, o.Placements}, {clustersPath, o.Clusters}, {requestsPath, o.Requests}} {
 		namespace := o.Namespace
 		if each.path == clustersPath {
 			namespace = ""

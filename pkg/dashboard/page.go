@@ -40,8 +40,9 @@ type visit struct {
 	tried []string
 	// local says that the caller has started the dashboard on their machine.
 	local bool
-	// changes are those of the Server.
+	// changes and moves are those of the Server.
 	changes *lastChanges
+	moves   *lastMoves
 }
 
 func (v *visit) query(name string) string { return v.request.URL.Query().Get(name) }
@@ -126,6 +127,8 @@ type page struct {
 	Until   time.Time
 	// Placement is that of the page, which is brought up to date first when it changes; empty for none.
 	Placement inventory.Key
+	// Settle is how long after a change the page is made again, for what the hub says only then; 0 for at once. Changes in that time are one.
+	Settle time.Duration
 	// Static says that the page does not follow changes: what it shows is computed for the one request.
 	Static bool
 	// Code is the status code; 0 for 200.

@@ -28,6 +28,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
+// jsonOutput is the format of the answers that pages ask for.
+const jsonOutput = "json"
+
 // allRows is the value of the parameter rows that lists all clusters.
 const allRows = "all"
 
@@ -84,7 +87,7 @@ func (n named) readable(ctx context.Context, v *visit) error {
 func (n named) question(command string) endpoint.Question {
 	kind := n.adapter.Kind()
 	return endpoint.Question{
-		Command: command, Namespace: n.namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: n.name}}, Output: "json",
+		Command: command, Namespace: n.namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: n.name}}, Output: jsonOutput,
 	}
 }
 

@@ -30,6 +30,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
 	"slice2": func(a, b string) []string { return []string{a, b} }, "rfc3339": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	"minute": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },
+	"moment": func(at time.Time) string { return at.UTC().Format(time.DateTime) },
+	"clock":  func(at time.Time) string { return at.UTC().Format(time.TimeOnly) },
 }).ParseFS(templateFiles, "templates/*.html"))
 
 // assets serves the style sheet, the script and the icon. Browsers ask again after a minute, so that an upgraded hub has its own script soon.
@@ -83,7 +85,7 @@ const overviewSection = "Overview"
 // sections are those of the navigation.
 var sections = []struct{ name, path string }{
 	{overviewSection, "/"}, {placementsSection, "/placements"}, {clustersSection, "/clusters"},
-	{objectsSection, "/objects"}, {requestsSection, "/requests"}, {workloadsSection, "/workloads"},
+	{objectsSection, "/objects"}, {requestsSection, "/requests"}, {workloadsSection, "/workloads"}, {historySection, "/" + historyPath},
 }
 
 // renderPage renders a whole page.

@@ -58,8 +58,9 @@ type Server struct {
 	inFlight *semaphore.Weighted
 	// followers are the event streams, and searchers those of pages that may take long.
 	followers, searchers *followers
-	// changes are the last changes of Placements.
+	// changes are the last changes of Placements, and moves those of the overview.
 	changes *lastChanges
+	moves   *lastMoves
 	pages   *http.ServeMux
 	all     http.Handler
 }
@@ -75,24 +76,29 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
 		streams: turns.NewPlaces(maxStreams), inFlight: semaphore.NewWeighted(maxInFlight),
 		followers: newFollowers(), searchers: newFollowers(),
-		changes: newLastChanges(), pages: http.NewServeMux(),
+		changes: newLastChanges(), moves: newLastMoves(), pages: http.NewServeMux(),
 	}
 	for pattern, view := range map[string]view{
 		"GET /{$}":                           overview,
 		"GET /search":                        search,
 		"GET /placements":                    placementsPage,
 		"GET /placements/{namespace}/{name}": placementPage,
-		"GET /placements/{namespace}/{name}/fleet": placementFleetPage,
+		"GET /placements/{namespace}/{name}/fleet":   placementFleetPage,
+		"GET /placements/{namespace}/{name}/history": placementHistoryPage,
 		"GET /fleet": fleetPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
-		"GET /clusters":                            clustersPage,
-		"GET " + clusterPages + "{name}":           clusterPage,
-		"GET /objects":                             objectsPage,
-		"GET /objects/{namespace}/{kind}/{name}":   objectPage,
-		"GET /requests":                            requestsPage,
-		"GET /requests/{namespace}/{name}":         requestPage,
-		"GET /workloads":                           workloadsPage,
-		"GET /workloads/{namespace}/{kind}/{name}": workloadPage,
+		"GET /clusters":                                  clustersPage,
+		"GET " + clusterPages + "{name}":                 clusterPage,
+		"GET " + clusterPages + "{name}/history":         clusterHistoryPage,
+		"GET /objects":                                   objectsPage,
+		"GET /objects/{namespace}/{kind}/{name}":         objectPage,
+		"GET /objects/{namespace}/{kind}/{name}/history": objectHistoryPage,
+		"GET /history":                                   historyPage,
+		"GET /requests":                                  requestsPage,
+		"GET /requests/{namespace}/{name}":               requestPage,
+		"GET /requests/{namespace}/{name}/history":       requestHistoryPage,
+		"GET /workloads":                                 workloadsPage,
+		"GET /workloads/{namespace}/{kind}/{name}":       workloadPage,
 		"GET /": noPage,
 		"/":     noMethod,
 	} {
@@ -236,7 +242,9 @@ func (s *Server) make(ctx context.Context, caller user.Info, request *http.Reque
 	if err := checkNames(request); err != nil {
 		return nil, err
 	}
-	return view(ctx, &visit{hub: s.hub, caller: caller, request: request, now: s.now(), changes: s.changes, local: !s.gate.loginPage()})
+	return view(ctx, &visit{
+		hub: s.hub, caller: caller, request: request, now: s.now(), changes: s.changes, moves: s.moves, local: !s.gate.loginPage(),
+	})
 }
 
 // takesLong reports whether a page may take longer than the evaluation of a Placement does: a preview, a what-if, a search for changes, or a large
@@ -247,6 +255,9 @@ func takesLong(request *http.Request) bool {
 
 // mayTakeLong is takesLong for a page that is only read.
 func mayTakeLong(page *url.URL) bool {
+	if isHistory(page) {
+		return false // Nothing is evaluated for it.
+	}
 	asked := page.Query()
 	return strings.HasPrefix(page.Path, clusterPages) || asked.Has("cluster") || asked.Get("rows") == allRows
 }

@@ -42,7 +42,8 @@ func globalBinding() *clusterv1beta2.ManagedClusterSetBinding {
 var allPaths = []string{
 	"/", "/search?q=web", "/placements/team-a/web", "/placements/team-a/web?cluster=us1", "/placements/team-a/web?rows=all&verdict=Predicate",
 	"/clusters",
-	"/clusters/eu1", "/clusters/eu1?drain=true", "/objects", "/requests", "/workloads",
+	"/clusters/eu1", "/clusters/eu1?drain=true", "/objects", "/requests", "/workloads", "/history", "/history?cluster=eu1&since=24h",
+	"/placements/team-a/web/history", "/clusters/eu1/history", "/history?since=%22%3E%3Cscript%3E",
 }
 
 // No page has a script, a style or a handler of its own, whatever the names and messages in it are: the policy of its content forbids them, and

@@ -95,7 +95,7 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 			"permits it", v.namespace())
 	}
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: "json",
+		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: jsonOutput,
 	}})
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 
 // documentPage shows the Document of an answer. What the caller is told about objects that do not exist is in place of it.
 func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.Question) (*page, error) {
-	question.Output = "json"
+	question.Output = jsonOutput
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	var answered *endpoint.AnswerError
 	if errors.As(err, &answered) && found == nil {
@@ -312,7 +312,7 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 func requestPage(ctx context.Context, v *visit) (*page, error) {
 	namespace, name := v.request.PathValue("namespace"), v.request.PathValue("name")
 	made := &page{
-		Title: "ClusterRequest " + namespace + "/" + name, Section: requestsSection, Crumbs: crumbsOf(requestsSection, "requests", namespace),
+		Title: "ClusterRequest " + namespace + "/" + name, Section: requestsSection, Crumbs: crumbsOf(requestsSection, requestsPath, namespace),
 		Commands: []string{
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},

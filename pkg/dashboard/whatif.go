@@ -22,10 +22,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// drainField is the name of the field that drains a cluster, whose value is drainValue.
+// drainField is the name of the field that drains a cluster, whose value is drainValue. The others have a taint, a label or a claim.
 const (
 	drainField = "drain"
 	drainValue = "true"
+	taintField = "taint"
+	labelField = "label"
+	claimField = "claim"
 )
 
 // whatIfField is a field of the form with changes of a cluster, as it was sent.
@@ -72,9 +75,9 @@ const maxWhatIfRows = 1000
 // whatIfForm returns the form with the values of the URL.
 func whatIfForm(v *visit, cluster string) *whatIfPart {
 	form := &whatIfPart{Drain: v.query(drainField) != "", Close: v.request.URL.Path + "#whatif", Fields: []whatIfField{
-		{Name: "taint", Label: "Taint", Placeholder: "gpu=a100:NoSelect, or gpu- to remove it", parse: whatif.ParseTaint},
-		{Name: "label", Label: "Label", Placeholder: "region=eu, or region- to remove it", parse: whatif.ParseLabel},
-		{Name: "claim", Label: "Claim", Placeholder: "version=1.30, or version- to remove it", parse: whatif.ParseClaim},
+		{Name: taintField, Label: "Taint", Placeholder: "gpu=a100:NoSelect, or gpu- to remove it", parse: whatif.ParseTaint},
+		{Name: labelField, Label: "Label", Placeholder: "region=eu, or region- to remove it", parse: whatif.ParseLabel},
+		{Name: claimField, Label: "Claim", Placeholder: "version=1.30, or version- to remove it", parse: whatif.ParseClaim},
 	}}
 	if form.most, form.All = lists.RowsShown, v.with("rows", allRows)+"#whatif"; v.query("rows") == allRows {
 		form.most, form.All = maxWhatIfRows, ""

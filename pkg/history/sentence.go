@@ -72,14 +72,18 @@ func (m *Move) causes() string {
 		}
 		texts = append(texts, m.Causes[i].Sentence())
 	}
-	switch m.HiddenCauses {
-	case 0:
-	case 1:
-		texts = append(texts, "a change of an object that this user may not read")
-	default:
-		texts = append(texts, fmt.Sprintf("%d changes of objects that this user may not read", m.HiddenCauses))
+	if m.HiddenCauses > 0 {
+		texts = append(texts, HiddenText(m.HiddenCauses))
 	}
 	return strings.Join(texts, "; ")
+}
+
+// HiddenText returns how many causes a reader does not see, from 1.
+func HiddenText(count int) string {
+	if count == 1 {
+		return "a change of an object that this user may not read"
+	}
+	return fmt.Sprintf("%d changes of objects that this user may not read", count)
 }
 
 // Sentence returns "ManagedCluster eu2 taint maintenance:NoSelect added by kubectl-edit", or "ManagedCluster c7 label region changed from eu to us".

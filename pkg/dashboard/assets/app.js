@@ -17,11 +17,12 @@
   const replace = (part, update) => {
     const active = part.contains(document.activeElement) ? document.activeElement : null;
     const same = active && (active.id ? `#${CSS.escape(active.id)}` : active.getAttribute("href") ? `a[href="${CSS.escape(active.getAttribute("href"))}"]` : null);
-    const open = Array.from(part.querySelectorAll("details")).map((details) => details.open);
+    const details = () => Array.from(part.querySelectorAll("details")).map((each, i) => [each.id || i, each]);
+    const open = new Map(details().map(([key, each]) => [key, each.open]));
     const scrolled = Array.from(part.querySelectorAll(".scroll")).map((region) => [region.scrollLeft, region.scrollTop]);
     part.innerHTML = update.html;
     part.dataset.hash = update.hash;
-    part.querySelectorAll("details").forEach((details, i) => { if (i < open.length) details.open = open[i]; });
+    details().forEach(([key, each]) => { if (open.has(key)) each.open = open.get(key); });
     part.querySelectorAll(".scroll").forEach((region, i) => { if (i < scrolled.length) [region.scrollLeft, region.scrollTop] = scrolled[i]; });
     if (same) {
       const again = part.querySelector(same);

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,12 +64,11 @@ func (o *Own) Namespaces(ctx context.Context, _ user.Info) (namespaces []string,
 }
 
 // Explain implements dashboard.Hub: with the rights of the user, or else by the hub.
-func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Question) (document.Source, error) {
-	var found document.Source
-	refused := error(errElsewhere) // The processes of the hub alone have a history.
-	if question.Command != endpoint.CommandHistory || o.Ask == nil {
-		found, refused = o.Explainer.Find(ctx, &question.Question, question.Rows)
+func (o *Own) Explain(ctx context.Context, who user.Info, question dashboard.Question) (document.Source, error) {
+	if question.Command == endpoint.CommandHistory {
+		return o.happened(ctx, who, question)
 	}
+	found, refused := o.Explainer.Find(ctx, &question.Question, question.Rows)
 	if !apierrors.IsForbidden(refused) || o.Ask == nil {
 		return found, refused
 	}
@@ -87,8 +87,32 @@ func (o *Own) Explain(ctx context.Context, _ user.Info, question dashboard.Quest
 	return decodeAnswer(question.Command, category, answer.Output)
 }
 
-// errElsewhere is about a question that the hub alone can answer.
-var errElsewhere = apierrors.NewForbidden(schema.GroupResource{Resource: "history"}, "", errors.New("it is in the memory of the hub"))
+// happened returns what happened to decisions, which the processes of the hub alone know.
+func (o *Own) happened(ctx context.Context, who user.Info, question dashboard.Question) (document.Source, error) {
+	if o.Explainer.History != nil { // This is such a process.
+		within := &Shared{Explainer: o.Explainer, Authority: ownRights{o.Explainer.Client}}
+		return within.Explain(ctx, who, question)
+	}
+	if o.Ask == nil {
+		return nil, errNoHub
+	}
+	question.Output = "json"
+	answer, err := o.Ask(ctx, o.Explainer.Client, question.Question)
+	refused, is := errors.AsType[*endpoint.StatusError](err)
+	switch {
+	case is && refused.Code == http.StatusForbidden:
+		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "history"}, "", err)
+	case err != nil && !endpoint.Answered(err) && ctx.Err() == nil: // The user sees why, and may mend it.
+		return nil, &endpoint.AnswerError{Err: fmt.Errorf("the history is in the memory of the hub, which could not be asked: %w", err)}
+	case err != nil:
+		return nil, err
+	}
+	return decodeAnswer(question.Command, "", answer.Output)
+}
+
+// errNoHub is about a history without a hub.
+var errNoHub = &endpoint.AnswerError{Err: errors.New("the history of decisions is in the memory of a hub, and these pages show objects without " +
+	"one: start placement dashboard for a hub whose history is on")}
 
 // decodeAnswer decodes an answer of the endpoint of explanations to a command in JSON. category is that of the objects of an explanation.
 func decodeAnswer(command, category, output string) (document.Source, error) {

@@ -103,6 +103,9 @@ func (e *Explainer) moves(ctx context.Context, question *endpoint.Question) (*mo
 	if question.Since != nil {
 		query.Since = question.Since.Time
 	}
+	if question.Limit > 0 {
+		query.Limit = min(question.Limit, mostRows)
+	}
 	found, more := e.History.Find(query)
 	size, first := 0, len(found) // The latest rows are answered.
 	for first > 0 && size+found[first-1].Size() <= mostBytes {

@@ -156,6 +156,12 @@ func TestHI2AnswersAreBounded(t *testing.T) {
 		ring.Add(move)
 	}
 	question := endpoint.Question{Namespace: "team-a", Kinds: []endpoint.KindRef{{Group: clusterGroup, Kind: "Placement"}}}
+	question.Limit = 3
+	if _, list, _ := askHistory(t, remembered{Ring: ring}, fakehub.RoleView, question); len(list.Moves) != 3 || !list.More ||
+		list.Moves[2].Name != "p99" {
+		t.Errorf("of 3 rows %d are answered, more %v", len(list.Moves), list.More)
+	}
+	question.Limit = 100000
 	_, list, text := askHistory(t, remembered{Ring: ring}, fakehub.RoleView, question)
 	if len(list.Moves) == 0 || len(list.Moves) == 100 || !list.More || list.Moves[len(list.Moves)-1].Name != "p99" || len(text) > 16<<20 {
 		t.Errorf("%d rows in %d bytes, more %v", len(list.Moves), len(text), list.More)

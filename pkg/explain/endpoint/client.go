@@ -107,7 +107,7 @@ func Ask(ctx context.Context, config *rest.Config, address Address, question Que
 
 	switch {
 	case response.StatusCode != http.StatusOK:
-		return Answer{}, fmt.Errorf("the hub answers %s: %s", response.Status, answer.Error)
+		return Answer{}, &StatusError{Code: response.StatusCode, Text: "the hub answers " + response.Status + ": " + answer.Error}
 	case answer.Error != "":
 		return answer, &AnswerError{Err: errors.New(answer.Error)}
 	default:
@@ -184,6 +184,14 @@ func transportFor(config *rest.Config, address Address) (string, http.RoundTripp
 	}
 	return target.String(), transport, nil
 }
+
+// StatusError is a response without an explanation: a right is missing, or there is no time.
+type StatusError struct {
+	Code int
+	Text string
+}
+
+func (e *StatusError) Error() string { return e.Text }
 
 // Answered reports whether the hub has answered, also with an error about the question.
 func Answered(err error) bool {

@@ -90,6 +90,8 @@ type Question struct {
 	WithoutBindings []string `json:"withoutBindings,omitempty"`
 	// Since is the time before which rows of the history are left out. A history of all namespaces has no Namespace.
 	Since *metav1.Time `json:"since,omitempty"`
+	// Limit is the number of the latest rows of the history to answer; 0 for as many as the hub answers.
+	Limit int `json:"limit,omitempty"`
 	// Output is a format of the command, and Color adds terminal colours to tables.
 	Output string `json:"output"`
 	Color  bool   `json:"color,omitempty"`
@@ -146,6 +148,10 @@ func (q *Question) validate() error {
 	}
 	if q.Width < 0 || q.Width > maxWidth {
 		return fmt.Errorf("width: %d is no number of columns; give one from 0 to %d", q.Width, maxWidth)
+	}
+
+	if q.Limit < 0 {
+		return fmt.Errorf("limit: %d is no number of rows; give 0 or more", q.Limit)
 	}
 
 	if err := errors.Join(
@@ -206,6 +212,7 @@ func (q *Question) validateCommand() error {
 		of   string
 	}{
 		{"since", q.Since != nil, CommandHistory},
+		{"limit", q.Limit > 0, CommandHistory},
 		{"withoutBindings", len(q.WithoutBindings) > 0, CommandSimulate},
 		{"workloads", len(q.Workloads) > 0, CommandDiff},
 	} {

@@ -107,6 +107,14 @@ func TestE1aQuestionsAreChecked(t *testing.T) {
 			refused: "since: only the command history has it",
 		},
 		{
+			reason: "a limit of an explanation", question: Question{Objects: []Object{thing}, Limit: 5},
+			refused: "limit: only the command history has it",
+		},
+		{
+			reason: "fewer than no rows", question: Question{Command: CommandHistory, Kinds: []KindRef{kind}, Limit: -1},
+			refused: "limit: -1 is no number of rows",
+		},
+		{
 			reason: "many workloads", refused: "workloads: " + strconv.Itoa(MaxWorkloads+1) + " are too many",
 			question: Question{Objects: []Object{thing}, Manifests: "x", Kinds: []KindRef{kind}, Workloads: make([]Object, MaxWorkloads+1)},
 		},

@@ -32,7 +32,7 @@ func (l List) Document(o document.Options) document.Document {
 	var d document.Document
 	for i := range l.Moves {
 		move := &l.Moves[i]
-		name := nameOf(move)
+		name := NameOf(move)
 		section := document.Section{
 			Headline: document.Text{
 				{Text: l.clock(move.Time) + " "}, {Text: name, Tone: document.Strong}, {Text: " " + document.OneLine(move.Sentence())},
@@ -65,8 +65,8 @@ func (l List) Document(o document.Options) document.Document {
 	return d
 }
 
-// nameOf returns "team-a/p" for a Placement, with its API group if that is not v1beta1's, and "team-a/web@deployment.apps" for another object.
-func nameOf(move *history.Move) string {
+// NameOf returns "team-a/p" for a Placement, with its API group if that is not v1beta1's, and "team-a/web@deployment.apps" for another object.
+func NameOf(move *history.Move) string {
 	switch {
 	case move.Kind != "Placement":
 		return document.QualifiedObject(move.Namespace, move.Name, move.Kind, move.Group)

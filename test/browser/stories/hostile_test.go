@@ -60,6 +60,8 @@ func hostileTextsStayInert(w *world) {
 		"/workloads/team-a/" + escaped + "/" + escaped, "/" + escaped, "/clusters?label=" + escaped + "&set=" + escaped + "&sort=" + escaped,
 		"/placements?name=" + escaped + "&cause=" + escaped, "/fleet?by=markup.example.com", "/fleet?by=" + escaped + "&colour=" + escaped,
 		"/placements/team-b/" + long + "/fleet?by=attribute.example.com", "/runbooks/" + escaped,
+		"/history", "/history?cluster=" + escaped + "&since=" + escaped + "&namespace=team-b", "/clusters/" + longCluster + "/history",
+		"/placements/team-b/" + long + "/history", "/placements/team-b/" + long + "/history?cluster=" + escaped, "/clusters/" + escaped + "/history",
 	} {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			p := w.open(t, "/assets/icon.svg", page.Options{Width: 320})

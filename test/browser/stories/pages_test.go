@@ -38,6 +38,11 @@ var pages = []struct{ name, path string }{
 	{"request-granted", "/requests/shop/web"},
 	{"workloads", "/workloads?namespace=tenant-acme"},
 	{"workload", "/workloads/tenant-acme/StatefulSet.apps/postgres-main-db"},
+	{"history", "/history"},
+	{"history-filtered", "/history?namespace=team-a&cluster=eu1,us1&since=24h"},
+	{"history-mistake", "/history?since=yesterday"},
+	{"history-placement", "/placements/team-a/standby/history"},
+	{"history-cluster", "/clusters/eu3/history"},
 	{"not-found", "/placements/team-a/none"},
 }
 

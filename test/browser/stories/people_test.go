@@ -37,6 +37,8 @@ func tenantSeesOwnThings(w *world) {
 		"/clusters", "/clusters/gpu1", "/clusters/gpu1?drain=true", "/placements/team-a/standby",
 		"/placements/team-a/standby?cluster=gpu1", "/placements/team-b/typo", "/objects?namespace=team-a", "/requests", "/requests?namespace=team-a",
 		"/workloads?namespace=team-a", "/placements/team-c/nightly", "/placements/team-c/nightly?verdict=Scope",
+		"/history", "/history?namespace=team-a", "/history?namespace=team-c", "/history?cluster=gpu1", "/placements/team-c/nightly/history",
+		"/placements/team-a/standby/history", "/clusters/gpu1/history",
 		"/fleet", "/placements/team-c/nightly/fleet", "/placements/team-c/nightly/fleet?colour=load", "/placements/team-a/standby/fleet",
 	} {
 		p.Go(origin + path)
@@ -190,7 +192,7 @@ func wrongAddresses(w *world) {
 	for _, path := range []string{
 		"/none", "/placements/team-a/none", "/placements/team-a/a%2Fb", "/placements/none/standby", "/clusters/none", "/clusters/a%2Fb",
 		"/objects/team-a/Foo/x", "/objects/team-a/ConfigMap/none", "/requests/team-a/none", "/workloads/team-a/Foo/x",
-		"/workloads/team-a/deployments.apps/none", "/workloads?namespace=a%2Fb",
+		"/workloads/team-a/deployments.apps/none", "/workloads?namespace=a%2Fb", "/objects/team-a/Foo/x/history", "/history?namespace=a%2Fb",
 	} {
 		p := w.open(t, "/assets/icon.svg", page.Options{})
 		p.Expect("status of 404")

@@ -17,14 +17,15 @@ type world struct {
 	systems *hub.Systems
 	browser *page.Browser
 	admin   *page.Person
-	origin  string // of the administrator's dashboard
+	origin  string       // of the administrator's dashboard
+	runs    *page.Person // who looks at the dashboard of placement run
 }
 
 // TestDashboard tells the stories one after the other. That of the restart is the last one.
 func TestDashboard(t *testing.T) {
 	w := &world{browser: page.Start(t), hub: hub.Start(t)}
 	t.Logf("the browser is %s", w.browser.Version)
-	w.admin = w.browser.NewPerson(t)
+	w.admin, w.runs = w.browser.NewPerson(t), w.browser.NewPerson(t)
 	opened := w.admin.Open(t, w.hub.Dashboard(t, w.hub.Kubeconfig), page.Options{})
 	w.origin = strings.TrimSuffix(opened.URL(), "/")
 	if *pictures {
@@ -42,6 +43,7 @@ func TestDashboard(t *testing.T) {
 		{"a held removal is released", heldRemovalIsReleased},
 		{"an edit is previewed", editIsPreviewed},
 		{"a what-if shows what would move, and writes nothing", whatIfWritesNothing},
+		{"a person finds out what happened to a decision, and what would undo it", whatHappenedToTheDecision},
 		{"a tenant sees only what is theirs", tenantSeesOwnThings},
 		{"a tenant logs in with a token, on both replicas, and out", tenantLogsIn},
 		{"a session ends with its ServiceAccount", sessionEndsWithItsAccount},
@@ -82,7 +84,7 @@ func row(cluster string) string {
 func urlOpensOnce(w *world) {
 	t := w.t
 	url := w.hub.URL // That of placement run, which nobody has opened yet.
-	first := w.browser.NewPerson(t).Open(t, url, page.Options{})
+	first := w.runs.Open(t, url, page.Options{})
 	first.WantText("h1", "Overview")
 	if strings.Contains(first.URL(), "token") {
 		t.Errorf("the token stays in the address: %s", first.URL())

@@ -38,6 +38,10 @@ var tenantPages = []struct {
 	{"request", "/requests/store/spare", http.StatusOK, "spare"},
 	{"workloads", "/workloads", http.StatusOK, "store/web"},
 	{"workload", "/workloads/store/Deployment.apps/web", http.StatusOK, "web"},
+	{"history", "/history", http.StatusOK, "History"},
+	{"history-of-another", "/history?namespace=team-a", http.StatusOK, "There is no history that you may read in namespace team-a"},
+	{"history-placement", "/placements/store/canary/history", http.StatusOK, "History of store/canary"},
+	{"history-cluster", "/clusters/member-eu1/history", http.StatusOK, "History of member-eu1"},
 	{"runbooks", "/runbooks", http.StatusOK, "Runbooks"},
 }
 
