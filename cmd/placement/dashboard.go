@@ -35,9 +35,9 @@ const dashboardLong = `dashboard serves pages on this machine that show where wo
 cluster passes and the changes that would select it, clusters with all that concerns them, delivered objects, cluster
 requests, and workloads with their policies. It prints a URL that opens them in one browser.
 
-The pages show what the user of the kubeconfig may read, and answer as placement explain, diff, simulate and federated
-do. The hub explains an object to a user who may not read all that decides about it, as placement explain says. Nothing is
-written.
+The pages show what the user of the kubeconfig may read, and answer as placement explain, diff, simulate, federated and
+history do. The hub explains an object to a user who may not read all that decides about it, as placement explain says. It
+alone knows the history, which it tells to users with a token. Nothing is written.
 
 With -f the pages show a snapshot, which placement snapshot writes, at the time at which it was taken.
 
