@@ -67,8 +67,8 @@
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
-// the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations, ...:history and ...:managedcluster-defaults; each is bound to the
-// ServiceAccount by a binding of the same name. No rule has a wildcard.
+// the hub's namespace the Roles ...:leader-election, ...:vocabulary, ...:explanations, ...:history and ...:managedcluster-defaults; each is bound to
+// the ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both also serve the objects of deploy/samples.

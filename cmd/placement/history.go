@@ -125,16 +125,9 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		}
 		question.Since = &metav1.Time{Time: since}
 	}
-	named, err := o.ParseObjects(args)
-	if err != nil || len(named) > 0 {
-		question.Objects = deliveredObjects(named)
-		return question, nil, err
-	}
-	requested, err := parseRequests(args)
-	if err != nil || len(requested) > 0 {
-		for _, name := range requested {
-			question.Objects = append(question.Objects, tools.RequestObject(name))
-		}
+	objects, err := o.parseObjects(args)
+	if err != nil || len(objects) > 0 {
+		question.Objects = objects
 		return question, nil, err
 	}
 	targets, err := parseTargets(args, o.Namespace, o.apiName)
@@ -149,6 +142,23 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		targets[i].apis = targets[i].apis[:1] // Of a name without an API, that of v1beta1.
 	}
 	return question, targets, nil
+}
+
+// parseObjects returns the delivered objects or the ClusterRequests that arguments name; none if they name Placements.
+func (o *historyOptions) parseObjects(args []string) ([]endpoint.Object, error) {
+	named, err := o.ParseObjects(args)
+	if err != nil || len(named) > 0 {
+		return deliveredObjects(named), err
+	}
+	requested, err := parseRequests(args)
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]endpoint.Object, 0, len(requested))
+	for _, name := range requested {
+		objects = append(objects, tools.RequestObject(name))
+	}
+	return objects, nil
 }
 
 func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Writer) error {
@@ -179,8 +189,8 @@ func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Write
 			return err
 		}
 		if len(question.Kinds) == 0 {
-			return fmt.Errorf("this user may list neither Placements, delivered objects nor ClusterRequests in %s; ask for the verb list on placements, or name one",
-				whereIs(namespace))
+			return fmt.Errorf("this user may list neither Placements, delivered objects nor ClusterRequests in %s; "+
+				"ask for the verb list on placements, or name one", whereIs(namespace))
 		}
 	}
 	list, err := o.askHistory(ctx, hub, config, question)

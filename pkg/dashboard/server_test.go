@@ -104,7 +104,8 @@ func TestPlacementPage(t *testing.T) {
 	}{
 		{
 			"clusters and stages", "/placements/team-a/web", http.StatusOK,
-			[]string{"eu1", "us1", "Predicate 1", "label region In [eu]: is us", "1–2 of 2 clusters", "placement explain team-a/web", "1 of 1"}, nil,
+			[]string{"eu1", "us1", "Predicate 1", "label region In [eu]: is us", "1–2 of 2 clusters", "placement explain team-a/web", "1 of 1"},
+			nil,
 		},
 		{
 			"the clusters of a verdict", "/placements/team-a/web?verdict=Predicate", http.StatusOK, []string{"us1</bdi></a>", "1–1 of 1 cluster"},

@@ -15,7 +15,8 @@ import (
 // pure are the packages whose results depend only on their arguments, as in the rule "core" of .golangci.yml, but for pkg/placement, whose
 // Writer sends requests.
 var pure = []string{
-	"pkg/affinityclass", "pkg/argocdrefresh", "pkg/clusterinfo", "pkg/clusterprofiles", "pkg/clusterrequest", "pkg/clustersets", "pkg/decoding/quantity",
+	"pkg/affinityclass", "pkg/argocdrefresh", "pkg/clusterinfo", "pkg/clusterprofiles", "pkg/clusterrequest", "pkg/clustersets",
+	"pkg/decoding/quantity",
 	"pkg/decoding/unreadable", "pkg/federation", "pkg/inventory", "pkg/limits", "pkg/placement/api", "pkg/podscheduling", "pkg/removalbudget",
 	"pkg/scheduling", "pkg/selector",
 }

@@ -53,8 +53,8 @@ func (e *Explainer) askedForHistory(question *endpoint.Question) ([]access.Asked
 	resourceOf := func(field string, i int, kind schema.GroupKind) (schema.GroupVersionResource, error) {
 		resource, known := e.ResourceOf(kind)
 		if !known || !slices.ContainsFunc(kept, func(other schema.GroupVersionKind) bool { return other.GroupKind() == kind }) {
-			return resource, fmt.Errorf("%s[%d]: the hub keeps the history of Placements, delivered objects and ClusterRequests, and not of the kind %s; "+
-				"leave it out", field, i, kind)
+			return resource, fmt.Errorf("%s[%d]: the hub keeps the history of Placements, delivered objects and ClusterRequests, and not of the "+
+				"kind %s; leave it out", field, i, kind)
 		}
 		return resource, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/test/property"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -28,10 +29,9 @@ func row(namespace string, number, clusters int) *history.Move {
 	return move
 }
 
-// HI12, HI13: TestLogKeepsFairShares writes rows of namespaces in any order. The shards stay within their bounds, every row that is kept is in exactly
-// one shard, and a namespace below its fair share loses none.
+// HI13: rows of namespaces are written in any order. The shards stay within their bounds, every row that is kept is in exactly one shard, and a namespace below its fair share loses none.
 func TestHI13LogKeepsFairShares(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		memory := rapid.IntRange(20000, 60000).Draw(t, "memory")
 		l := newLog(memory)
 		quiet := 0
@@ -154,7 +154,8 @@ func TestHI13RowsThatAreTooLargeOrTooOld(t *testing.T) {
 	}
 	all := len(l.shards)
 	if all < 3 || len(l.old(start)) != 0 || len(l.old(start.Add(time.Hour))) != all {
-		t.Fatalf("%d shards, of which %d are older than the first row and %d older than the last", all, len(l.old(start)), len(l.old(start.Add(time.Hour))))
+		t.Fatalf("%d shards, of which %d are older than the first row and %d older than the last",
+			all, len(l.old(start)), len(l.old(start.Add(time.Hour))))
 	}
 	if old := l.old(start.Add(1000 * time.Second)); len(old) == 0 || len(old) >= all {
 		t.Errorf("half of the rows are older, and of %d shards %v", all, old)

@@ -26,8 +26,8 @@ func identityOf(move *history.Move) identity {
 	return of
 }
 
-// Merge returns the rows that were stored with those that a process has, by their times, and which of these are not stored. Up to the latest stored row
-// of an object the stored rows are right: a process that watched as a standby may have cut the same writes into other rows, without reasons.
+// Merge returns the rows that were stored with those that a process has, by their times, and which of these are not stored. Up to the latest stored
+// row of an object the stored rows are right: a process that watched as a standby may have cut the same writes into other rows, without reasons.
 func Merge(stored, own []*history.Move) (all, missing []*history.Move) {
 	latest := map[identity]*history.Move{}
 	for _, move := range stored {

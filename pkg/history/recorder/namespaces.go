@@ -55,7 +55,10 @@ func (n *namespaces) uid(ctx context.Context, name string, created time.Time) (t
 	n.mu.Lock()
 	known, found := n.known[name]
 	n.mu.Unlock()
-	again := known.err == nil && created.After(known.read.Add(-skew)) && created.After(known.asked) || known.err != nil && time.Since(known.read) >= failed
+	again := created.After(known.read.Add(-skew)) && created.After(known.asked)
+	if known.err != nil {
+		again = time.Since(known.read) >= failed
+	}
 	if !found || again {
 		asked := known.asked
 		known = n.get(ctx, name)

@@ -37,8 +37,8 @@ func (b *budgeted) expectChanged(reason string, want ...string) {
 	}
 }
 
-// docs/spec/differences.md E1a: one event for every plan but the first, of the clusters that were really lost and gained and why; none where nothing was
-// written.
+// docs/spec/differences.md E1a: one event for every plan but the first, of the clusters that were really lost and gained and why; none where nothing
+// was written.
 func TestEventsNameTheClustersThatChange(t *testing.T) {
 	g := newBudgeted(t)
 	g.expectChanged("the first plan, which DecisionCreate tells")

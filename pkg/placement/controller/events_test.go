@@ -106,7 +106,8 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 			created = 1
 		}
 		regarding := corev1.ObjectReference{APIVersion: apiName, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
-		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: pages[created].Name, UID: pages[created].UID}
+		page := pages[created]
+		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: page.Name, UID: page.UID}
 		if diff := cmp.Diff([]any{regarding, related}, []any{recorder.regarding[n], recorder.related[n]}); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", recorder.lines[n], diff)
 		}
@@ -152,7 +153,8 @@ func TestE1aFirstDecisionsAreOneEvent(t *testing.T) {
 			news.changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
 		}
 		news.send()
-		if diff := cmp.Diff([]string{"Normal DecisionCreate/DecisionCreated: " + want + " created with placement p in namespace ns"}, recorder.lines); diff != "" {
+		lines := []string{"Normal DecisionCreate/DecisionCreated: " + want + " created with placement p in namespace ns"}
+		if diff := cmp.Diff(lines, recorder.lines); diff != "" {
 			t.Errorf("%d pages: told (-want +got):\n%s", n, diff)
 		}
 	}

@@ -15,7 +15,9 @@ func whatHappenedToTheDecision(w *world) {
 	w.open(t, "/history", page.Options{}).WantText("#moves", "the hub's explanations need a bearer token")
 	origin, _, _ := strings.Cut(w.hub.URL, "/?") // The person has used the token that follows.
 	open := func(path string, o page.Options) *page.Page { return w.runs.Open(t, origin+path, o) }
-	label := func(cluster, change string) { w.hub.Kubectl(t, "label", "managedcluster", cluster, change, "--overwrite") }
+	label := func(cluster, change string) {
+		w.hub.Kubectl(t, "label", "managedcluster", cluster, change, "--overwrite")
+	}
 	label("eu1", "moved=one")
 	label("us1", "moved=one")
 	w.hub.Apply(t, placement("team-a", "moved", `{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {moved: one}}}}]}`))

@@ -52,7 +52,8 @@ var _ = Describe("Events", func() {
 		)
 		// The scores of all clusters that were in the running, by name.
 		Eventually(func(g Gomega) []string { return eventsOf(ctx, f, g) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement(
-			HavePrefix("Normal ScoreUpdate/ScoreUpdated p-decision-1: " + f.Name("c001") + ":100 " + f.Name("c002") + ":100 " + f.Name("c003") + ":0 ")))
+			HavePrefix("Normal ScoreUpdate/ScoreUpdated p-decision-1: " + f.Name("c001") + ":100 " + f.Name("c002") + ":100 " +
+				f.Name("c003") + ":0 ")))
 
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](1) })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")

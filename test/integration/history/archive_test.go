@@ -26,7 +26,8 @@ import (
 func archives(ctx context.Context) map[string]string {
 	GinkgoHelper()
 	list := &corev1.ConfigMapList{}
-	Expect(suite.Client.List(ctx, list, client.InNamespace(manifests.Namespace), client.MatchingLabels{archive.Label: archive.LabelValue})).To(Succeed())
+	ours := client.MatchingLabels{archive.Label: archive.LabelValue}
+	Expect(suite.Client.List(ctx, list, client.InNamespace(manifests.Namespace), ours)).To(Succeed())
 	versions := map[string]string{}
 	for i := range list.Items {
 		versions[list.Items[i].Name] = list.Items[i].ResourceVersion
@@ -99,7 +100,8 @@ var _ = Describe("The history in ConfigMaps", Ordered, func() {
 		Expect(last.Reasons).NotTo(BeEmpty())
 		Expect(last.Causes).To(ContainElement(HaveField("Manager", "kubectl-edit")))
 		Eventually(mine.recorder.Leads).WithTimeout(suite.Timeout).Should(BeTrue())
-		Consistently(func() map[string]string { return archives(ctx) }).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(versions))
+		Consistently(func() map[string]string { return archives(ctx) }).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).
+			Should(Equal(versions))
 	})
 
 	It("HI12: the next row is appended", func(ctx SpecContext) {

@@ -103,7 +103,9 @@ var _ = Describe("the page about MultiKueue", Ordered, func() {
 
 	cluster := func(ctx SpecContext, name, cpu string) {
 		GinkgoHelper()
-		managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "batch"}}}
+		managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "batch"},
+		}}
 		managed.Spec.HubAcceptsClient = true
 		Expect(suite.Client.Create(ctx, managed)).To(Succeed())
 		quantity := resource.MustParse(cpu)

@@ -26,7 +26,9 @@ import (
 )
 
 func TestCheckResources(t *testing.T) {
-	access, err := system.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "clusterprofiles"}, ProfileDecisions: true}.Access()
+	access, err := system.Options{
+		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "clusterprofiles"}, ProfileDecisions: true,
+	}.Access()
 	expect.NoError(t, err)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
