@@ -61,7 +61,7 @@ func (p *Profile) statusDiffers(existing *Existing) bool {
 	return differ(existing, "properties", "name", p.Status.Properties, existing.Status.Properties,
 		func(p Property) string { return p.Name }, func(a, b Property) bool { return a == b }) ||
 		differ(existing, "conditions", "type", p.Status.Conditions, existing.Status.Conditions,
-			func(c metav1.Condition) string { return c.Type }, sameCondition)
+			func(c Condition) string { return c.Type }, sameCondition)
 }
 
 // differ compares the items of a list of the status, which a field identifies.
@@ -87,7 +87,7 @@ func differ[T any](existing *Existing, list, field string, wanted, present []T, 
 	return false
 }
 
-func sameCondition(a, b metav1.Condition) bool {
+func sameCondition(a, b Condition) bool {
 	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.LastTransitionTime.Equal(&b.LastTransitionTime)
 }
 

@@ -43,7 +43,7 @@ func wanted() *clusterprofiles.Profile {
 		Status: clusterprofiles.Status{
 			Version:    &clusterprofiles.Version{Kubernetes: "v1.36.1"},
 			Properties: []clusterprofiles.Property{{Name: "region", Value: "eu"}},
-			Conditions: []metav1.Condition{
+			Conditions: []clusterprofiles.Condition{
 				{Type: "Joined", Status: metav1.ConditionTrue, Reason: "Joined", LastTransitionTime: metav1.Unix(500, 0)},
 			},
 		},
@@ -56,7 +56,7 @@ func wanted() *clusterprofiles.Profile {
 func TestCompare(t *testing.T) {
 	const us, them = clusterprofiles.FieldManager, "registration"
 	none, object, status := clusterprofiles.Write{}, clusterprofiles.Write{Object: true}, clusterprofiles.Write{Status: true}
-	another := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}
+	another := clusterprofiles.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}
 
 	for name, test := range map[string]struct {
 		reason string

@@ -52,10 +52,19 @@ type Spec struct {
 // Status is what the hub says in the status of a ClusterProfile. The ways to access the cluster are those of others.
 type Status struct {
 	// Conditions have the times of transition of the ManagedCluster.
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	Version    *Version           `json:"version,omitempty"`
+	Conditions []Condition `json:"conditions,omitempty"`
+	Version    *Version    `json:"version,omitempty"`
 	// Properties are sorted by name, of which there is one of each.
 	Properties []Property `json:"properties,omitempty"`
+}
+
+// Condition is a condition of a cluster. All but its type is that of a condition of the ManagedCluster.
+type Condition struct {
+	Type               string                 `json:"type"`
+	Status             metav1.ConditionStatus `json:"status"`
+	Reason             string                 `json:"reason"`
+	Message            string                 `json:"message"`
+	LastTransitionTime metav1.Time            `json:"lastTransitionTime"`
 }
 
 // Version is the version of a cluster.
@@ -95,8 +104,8 @@ func (p Patterns) Profile(cluster *clusterv1.ManagedCluster) (*Profile, LeftOut)
 }
 
 // conditions returns the conditions of a ClusterProfile, without those of the ManagedCluster that lack what a ClusterProfile must have.
-func conditions(cluster *clusterv1.ManagedCluster) []metav1.Condition {
-	var converted []metav1.Condition
+func conditions(cluster *clusterv1.ManagedCluster) []Condition {
+	var converted []Condition
 	for _, each := range []struct{ from, to string }{
 		{clusterv1.ManagedClusterConditionAvailable, ConditionControlPlaneHealthy},
 		{clusterv1.ManagedClusterConditionJoined, ConditionJoined},
@@ -105,7 +114,7 @@ func conditions(cluster *clusterv1.ManagedCluster) []metav1.Condition {
 		if known == nil || known.Reason == "" || known.LastTransitionTime.IsZero() {
 			continue
 		}
-		converted = append(converted, metav1.Condition{
+		converted = append(converted, Condition{
 			Type: each.to, Status: known.Status, Reason: known.Reason, Message: known.Message, LastTransitionTime: known.LastTransitionTime,
 		})
 	}

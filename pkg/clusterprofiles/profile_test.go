@@ -137,7 +137,7 @@ func TestProfile(t *testing.T) {
 		Status: clusterprofiles.Status{
 			Version:    &clusterprofiles.Version{Kubernetes: "v1.36.1"},
 			Properties: []clusterprofiles.Property{{Name: "region", Value: "eu"}},
-			Conditions: []metav1.Condition{
+			Conditions: []clusterprofiles.Condition{
 				{
 					Type: clusterinventory.ClusterConditionControlPlaneHealthy, Status: metav1.ConditionUnknown, Reason: "LeaseStopped",
 					Message: "no lease", LastTransitionTime: available,

@@ -145,11 +145,16 @@ func ownedByAnother(err error) bool {
 func existing(profile *clusterinventory.ClusterProfile) *clusterprofiles.Existing {
 	says := &clusterprofiles.Existing{
 		Labels: profile.Labels, Spec: clusterprofiles.Spec{DisplayName: profile.Spec.DisplayName},
-		Status: clusterprofiles.Status{Conditions: profile.Status.Conditions}, Owned: clusterprofiles.Owns(profile.ManagedFields),
+		Owned: clusterprofiles.Owns(profile.ManagedFields),
 	}
 	says.Spec.ClusterManager.Name = profile.Spec.ClusterManager.Name
 	if version := profile.Status.Version.Kubernetes; version != "" {
 		says.Status.Version = &clusterprofiles.Version{Kubernetes: version}
+	}
+	for _, known := range profile.Status.Conditions {
+		says.Status.Conditions = append(says.Status.Conditions, clusterprofiles.Condition{
+			Type: known.Type, Status: known.Status, Reason: known.Reason, Message: known.Message, LastTransitionTime: known.LastTransitionTime,
+		})
 	}
 	for _, property := range profile.Status.Properties {
 		says.Status.Properties = append(says.Status.Properties, clusterprofiles.Property{Name: property.Name, Value: property.Value})

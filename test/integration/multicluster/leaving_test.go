@@ -44,9 +44,9 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 
 	It("CP8: go after the slices when the binding is deleted", func(ctx SpecContext) {
 		f := prepared(ctx)
-		film := startFilm(ctx, f, f.Name("c001"), f.Name("c002"))
+		changes := recordChanges(ctx, f, f.Name("c001"), f.Name("c002"))
 		Expect(suite.Client.Delete(ctx, binding(f))).To(Succeed())
-		film.expectSlicesFirst(ctx)
+		changes.expectSlicesFirst(ctx)
 		expectSlices(ctx, f, "p", []string{})
 	})
 
@@ -56,9 +56,9 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 			metav1.SetMetaDataAnnotation(&p.ObjectMeta, removalbudget.PercentAnnotation, "10")
 		})
 		f.AwaitIdle(ctx)
-		film := startFilm(ctx, f, f.Name("c001"), f.Name("c002"))
+		changes := recordChanges(ctx, f, f.Name("c001"), f.Name("c002"))
 		Expect(suite.Client.Delete(ctx, binding(f))).To(Succeed())
-		film.expectSlicesFirst(ctx)
+		changes.expectSlicesFirst(ctx)
 		expectSlices(ctx, f, "p", []string{})
 	})
 
@@ -66,10 +66,10 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 		f := prepared(ctx)
 		f.Clusters(ctx, "set", 3, 3)
 		expectSlices(ctx, f, "p", []string{"./c001", "./c002", "./c003"})
-		film := startFilm(ctx, f, f.Name("c001"), f.Name("c002"))
+		changes := recordChanges(ctx, f, f.Name("c001"), f.Name("c002"))
 		f.EditCluster(ctx, "c001", func(cluster *clusterv1.ManagedCluster) { delete(cluster.Labels, clusterv1beta2.ClusterSetLabel) })
 		f.DeleteCluster(ctx, "c002")
-		film.expectSlicesFirst(ctx)
+		changes.expectSlicesFirst(ctx)
 		expectSlices(ctx, f, "p", []string{"./c003"})
 	})
 

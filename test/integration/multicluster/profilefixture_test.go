@@ -113,15 +113,15 @@ func newRegistration() registration {
 }
 
 // publish creates the ClusterProfile of a cluster in the namespace of the fixture if there is none, and has it follow the cluster.
-func (o registration) publish(ctx context.Context, f *suite.Fixture, short string) {
+func (r registration) publish(ctx context.Context, f *suite.Fixture, short string) {
 	GinkgoHelper()
 	cluster := f.ReadCluster(ctx, Default, short)
 	profile := newProfile(f.Namespace, ourManager, cluster.Name)
 	profile.Spec.DisplayName = cluster.Name
 	profile.Labels = map[string]string{clusterinventory.LabelClusterManagerKey: ourManager, clusterv1.ClusterNameLabelKey: cluster.Name}
-	Expect(client.IgnoreAlreadyExists(o.api.Create(ctx, profile))).To(Succeed())
+	Expect(client.IgnoreAlreadyExists(r.api.Create(ctx, profile))).To(Succeed())
 
-	o.patchStatus(ctx, f, short, func(status *clusterinventory.ClusterProfileStatus) {
+	r.patchStatus(ctx, f, short, func(status *clusterinventory.ClusterProfileStatus) {
 		status.Version.Kubernetes = cluster.Status.Version.Kubernetes
 		status.Properties = []clusterinventory.Property{}
 		for _, claim := range cluster.Status.ClusterClaims {
@@ -141,33 +141,33 @@ func (o registration) publish(ctx context.Context, f *suite.Fixture, short strin
 	current := readProfile(ctx, f, Default, short)
 	changed := current.DeepCopy()
 	changed.Labels[clusterinventory.LabelClusterSetKey] = cluster.Labels[clusterv1beta2.ClusterSetLabel]
-	Expect(o.api.Patch(ctx, changed, client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{}))).To(Succeed())
+	Expect(r.api.Patch(ctx, changed, client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{}))).To(Succeed())
 }
 
 // patchStatus changes the status of the ClusterProfile of a cluster.
-func (o registration) patchStatus(ctx context.Context, f *suite.Fixture, short string, change func(*clusterinventory.ClusterProfileStatus)) {
+func (r registration) patchStatus(ctx context.Context, f *suite.Fixture, short string, change func(*clusterinventory.ClusterProfileStatus)) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) { // A concurrent write of the hub is a conflict, after which registration reads again.
 		current := readProfile(ctx, f, g, short)
 		changed := current.DeepCopy()
 		change(&changed.Status)
-		g.Expect(o.api.Status().Patch(ctx, changed, client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{}))).To(Succeed())
+		g.Expect(r.api.Status().Patch(ctx, changed, client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{}))).To(Succeed())
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 }
 
-// film records the ClusterProfiles and the slices of a namespace by watches of both kinds, in the order of the resource versions, which etcd counts
+// changes records the ClusterProfiles and the slices of a namespace by watches of both kinds, in the order of the resource versions, which etcd counts
 // for all kinds together.
-type film struct {
+type changes struct {
 	// names are the ClusterProfiles that slices refer to at the start.
 	names []string
 
-	mu     sync.Mutex
-	scenes []scene
-	failed error
+	mu      sync.Mutex
+	changes []change
+	failed  error
 }
 
-// scene is a change of a ClusterProfile or of a slice.
-type scene struct {
+// change is a change of a ClusterProfile or of a slice.
+type change struct {
 	revision uint64
 	kind     apiwatch.EventType
 	// profile is the name of a ClusterProfile; empty for a slice.
@@ -177,19 +177,19 @@ type scene struct {
 	names []string
 }
 
-// startFilm films until the spec ends. It returns when the film shows slices that refer to the ClusterProfiles of these names.
-func startFilm(ctx context.Context, f *suite.Fixture, names ...string) *film {
+// recordChanges records until the spec ends. It returns when the changes have slices that refer to the ClusterProfiles of these names.
+func recordChanges(ctx context.Context, f *suite.Fixture, names ...string) *changes {
 	GinkgoHelper()
 	api, err := client.NewWithWatch(suite.ControlPlane.AdminConfig(), client.Options{Scheme: system.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
-	recorded := &film{names: names}
+	recorded := &changes{names: names}
 	for _, list := range []client.ObjectList{&clusterinventory.ClusterProfileList{}, &clusterinventory.PlacementDecisionList{}} {
 		watch, err := api.Watch(ctx, list, client.InNamespace(f.Namespace))
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(watch.Stop)
 		go func() {
 			for event := range watch.ResultChan() {
-				recorded.add(newScene(event))
+				recorded.add(newChange(event))
 			}
 		}()
 	}
@@ -203,8 +203,8 @@ func startFilm(ctx context.Context, f *suite.Fixture, names ...string) *film {
 	return recorded
 }
 
-func newScene(event apiwatch.Event) (scene, error) {
-	taken := scene{kind: event.Type}
+func newChange(event apiwatch.Event) (change, error) {
+	taken := change{kind: event.Type}
 	object, is := event.Object.(client.Object)
 	if !is {
 		return taken, fmt.Errorf("a watch sent %s: %v", event.Type, event.Object)
@@ -223,36 +223,36 @@ func newScene(event apiwatch.Event) (scene, error) {
 	return taken, err
 }
 
-func (f *film) add(taken scene, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.scenes, f.failed = append(f.scenes, taken), errors.Join(f.failed, err)
+func (c *changes) add(taken change, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes, c.failed = append(c.changes, taken), errors.Join(c.failed, err)
 }
 
 // play returns all changes in their order.
-func (f *film) play() []scene {
+func (c *changes) play() []change {
 	GinkgoHelper()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	Expect(f.failed).NotTo(HaveOccurred())
-	return slices.SortedFunc(slices.Values(f.scenes), func(a, b scene) int { return cmp.Compare(a.revision, b.revision) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	Expect(c.failed).NotTo(HaveOccurred())
+	return slices.SortedFunc(slices.Values(c.changes), func(a, b change) int { return cmp.Compare(a.revision, b.revision) })
 }
 
-// expectSlicesFirst waits until the ClusterProfiles of the film are deleted, and demands that no slice referred to one at that moment.
-func (f *film) expectSlicesFirst(ctx context.Context) {
+// expectSlicesFirst waits until the ClusterProfiles of the changes are deleted, and demands that no slice referred to one at that moment.
+func (c *changes) expectSlicesFirst(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		deleted := []string{}
-		for _, taken := range f.play() {
+		for _, taken := range c.play() {
 			if taken.profile != "" && taken.kind == apiwatch.Deleted {
 				deleted = append(deleted, taken.profile)
 			}
 		}
-		g.Expect(deleted).To(ConsistOf(f.names))
+		g.Expect(deleted).To(ConsistOf(c.names))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 	references := map[string][]string{} // By slice.
-	for _, taken := range f.play() {
+	for _, taken := range c.play() {
 		switch {
 		case taken.slice != "" && taken.kind == apiwatch.Deleted:
 			delete(references, taken.slice)
