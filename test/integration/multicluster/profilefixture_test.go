@@ -155,8 +155,8 @@ func (r registration) patchStatus(ctx context.Context, f *suite.Fixture, short s
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 }
 
-// changes records the ClusterProfiles and the slices of a namespace by watches of both kinds, in the order of the resource versions, which etcd counts
-// for all kinds together.
+// changes records the ClusterProfiles and the slices of a namespace by watches of both kinds, in the order of the resource versions, which etcd
+// counts for all kinds together.
 type changes struct {
 	// names are the ClusterProfiles that slices refer to at the start.
 	names []string

@@ -4,6 +4,7 @@ package multicluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -178,7 +179,8 @@ var _ = Describe("ClusterProfiles of Open Cluster Management", Ordered, Continue
 		Expect(shared.Labels).To(Equal(theirs.Labels))
 
 		before := profileWrites(Default, f.Namespace)
-		Expect(before).To(HaveLen(4), "%v", before)
+		// While the cache has not seen the apply of an object yet, its status may be applied once more, which changes nothing.
+		Expect(slices.Compact(slices.Sorted(slices.Values(before)))).To(HaveLen(4), "%v", before)
 		registration.publish(ctx, f, "c001")
 		suite.Edit(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name("c001")}},
 			func(cluster *clusterv1.ManagedCluster) { cluster.Labels["reason"] = "reconcile" })
