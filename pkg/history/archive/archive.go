@@ -24,10 +24,12 @@ import (
 )
 
 const (
-	// Label is on the ConfigMaps, with LabelValue, and Prefix begins their names.
-	Label      = "placement-hub.open-cluster-management.io/history"
+	// Label is on the ConfigMaps.
+	Label = "placement-hub.open-cluster-management.io/history"
+	// LabelValue is its value.
 	LabelValue = "rows"
-	Prefix     = "placement-history-"
+	// Prefix begins the names of the ConfigMaps.
+	Prefix = "placement-history-"
 
 	// MaxAge is how old rows become.
 	MaxAge = 30 * 24 * time.Hour
@@ -278,7 +280,7 @@ func (a *Archive) deleteOld(ctx context.Context) error {
 	a.mu.Lock()
 	old := a.log.old(time.Now().Add(-MaxAge))
 	a.mu.Unlock()
-	var errs []error
+	errs := make([]error, 0, len(old))
 	for _, number := range old {
 		errs = append(errs, a.delete(ctx, number))
 	}

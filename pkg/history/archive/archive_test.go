@@ -119,13 +119,13 @@ func TestHI12RowsSurviveARestart(t *testing.T) {
 		p := lead(t, s)
 		all := []*history.Move{row("a", 1, 2), row("b", 2, 3)}
 		p.happened(t, all[0])
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		p.happened(t, all[1])
 		synctest.Wait()
 		if s.writes != 0 {
 			t.Errorf("%d writes before the time of a batch", s.writes)
 		}
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		expect(t, "after a batch", stored(t, s), all)
 		if s.writes != 1 {
 			t.Errorf("%d writes for a batch", s.writes)
@@ -138,7 +138,7 @@ func TestHI12RowsSurviveARestart(t *testing.T) {
 
 		s.writes = 0
 		again := lead(t, s)
-		time.Sleep(24 * time.Hour)
+		<-time.After(24 * time.Hour)
 		if s.writes != 0 {
 			t.Errorf("%d writes of a process without a new row", s.writes)
 		}
@@ -153,13 +153,13 @@ func TestHI14ANewLeaderGoesOn(t *testing.T) {
 		s := newServer()
 		first := lead(t, s)
 		first.happened(t, row("a", 1, 1))
-		time.Sleep(2 * period)
+		<-time.After(2 * period)
 		first.stop()
 
 		derived := row("a", 1, 1)
 		derived.Derived = true
 		next := lead(t, s, derived, row("a", 5, 1))
-		time.Sleep(2 * period)
+		<-time.After(2 * period)
 		next.stop()
 		expect(t, "rows", stored(t, s), []*history.Move{row("a", 1, 1), row("a", 5, 1)})
 	})
@@ -171,11 +171,11 @@ func TestHI15TwoWriters(t *testing.T) {
 		s := newServer()
 		one, two := lead(t, s), lead(t, s)
 		one.happened(t, row("a", 1, 1))
-		time.Sleep(2 * period)
+		<-time.After(2 * period)
 		two.happened(t, row("b", 2, 1))
-		time.Sleep(2 * period)
+		<-time.After(2 * period)
 		one.happened(t, row("a", 3, 1))
-		time.Sleep(4 * period)
+		<-time.After(4 * period)
 		one.stop()
 		two.stop()
 		expect(t, "rows", stored(t, s), []*history.Move{row("a", 1, 1), row("b", 2, 1), row("a", 3, 1)})
@@ -189,10 +189,10 @@ func TestHI15WritesThatFail(t *testing.T) {
 		p := lead(t, s)
 		s.err = errors.New("no room")
 		p.happened(t, row("a", 1, 1))
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		p.happened(t, row("a", 2, 1))
 		s.err = nil
-		time.Sleep(2 * longestWait)
+		<-time.After(2 * longestWait)
 		p.stop()
 		expect(t, "rows", stored(t, s), []*history.Move{row("a", 1, 1), row("a", 2, 1)})
 	})
@@ -235,7 +235,7 @@ func TestHI15ForeignAndOldConfigMaps(t *testing.T) {
 		another := row("b", 9, 1)
 		another.Time = time.Now()
 		p.happened(t, another)
-		time.Sleep(2 * period)
+		<-time.After(2 * period)
 		list := &corev1.ConfigMapList{}
 		names := func() (names []string) {
 			if err := s.List(t.Context(), list); err != nil {
@@ -250,7 +250,7 @@ func TestHI15ForeignAndOldConfigMaps(t *testing.T) {
 		if got, want := names(), []string{"00", "03", "07", "mine", "placement-vocabulary"}; !slices.Equal(got, want) {
 			t.Errorf("ConfigMaps: %v, want %v", got, want)
 		}
-		time.Sleep(MaxAge + 2*agePeriod)
+		<-time.After(MaxAge + 2*agePeriod)
 		if got, want := names(), []string{"00", "07", "mine", "placement-vocabulary"}; !slices.Equal(got, want) {
 			t.Errorf("ConfigMaps after %s: %v, want %v", MaxAge, got, want)
 		}
@@ -258,9 +258,9 @@ func TestHI15ForeignAndOldConfigMaps(t *testing.T) {
 		last.Time = time.Now()
 		p.happened(t, last)
 		p.stop()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		again := lead(t, s, last)
-		time.Sleep(4 * period)
+		<-time.After(4 * period)
 		again.stop()
 		expect(t, "rows beside a ConfigMap that has lost its label", stored(t, s), []*history.Move{last})
 	})

@@ -59,7 +59,7 @@ func (h *hub) await(t *testing.T, rows int) []*history.Move {
 		if found, _ := h.Find(history.Query{}); len(found) >= rows {
 			return found
 		}
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond)
 	}
 	t.Fatalf("there are no %d rows", rows)
 	return nil

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -175,9 +177,9 @@ EOF`)
 
 // names returns n names of clusters.
 func names(n int) string {
-	list := "c0"
-	for i := 1; i < n; i++ {
-		list += ", c" + string(rune('a'+i))
+	list := make([]string, n)
+	for i := range list {
+		list[i] = "c" + strconv.Itoa(i)
 	}
-	return list
+	return strings.Join(list, ", ")
 }
