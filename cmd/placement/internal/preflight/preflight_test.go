@@ -227,6 +227,7 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	access, err := system.Options{
 		Controllers:      []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*", "clusterprofiles/*"},
 		ProfileDecisions: true,
+		History:          system.HistoryOptions{Mode: system.HistoryConfigMaps, Bytes: system.DefaultHistoryBytes},
 		Explanations:     func(manager.Manager) (*webhookserver.Published, error) { return nil, nil },
 	}.Access()
 	expect.NoError(t, err)
