@@ -7,11 +7,16 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/history/recorder"
+	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 var _ = Describe("the history of requests", func() {
 	It("HI16: has the Cluster that a request got and gave back, and why", func(ctx SpecContext) {
+		happened := recorder.New(1<<20, "")
+		suite.PauseHub(ctx)
+		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) { o.Recorder = happened }))
 		provide(ctx, nullProvider, nil)
 		w := newWorld(ctx)
 		request := w.request("ci", w.shared)

@@ -25,14 +25,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/provider/null"
 	"github.com/placement-hub/placement-hub/pkg/federation"
-	"github.com/placement-hub/placement-hub/pkg/history/recorder"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
-
-// happened has the history of the hub that runs.
-var happened *recorder.Recorder
 
 // defaultSet is the set of Clusters without an annotation.
 const defaultSet = "default"
@@ -40,8 +36,6 @@ const defaultSet = "default"
 func TestPlatform(t *testing.T) {
 	suite.Run(t, "all systems in one hub", suite.DeletingFederated, suite.BeforeHub(install), suite.ConfigureHub(func(o *system.Options) {
 		o.Controllers = append(o.Controllers, "federation/objects", "clusterrequest/requests", "clusterrequest/access", "clusters-inventory")
-		happened = recorder.New(1<<20, "")
-		o.Recorder = happened
 	}))
 }
 
