@@ -76,7 +76,7 @@ func awaitSlice(t *testing.T, client *fake.Clientset, namespace string) {
 		if len(list.Items) > 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond)
 	}
 	t.Fatal("no slice was written")
 }

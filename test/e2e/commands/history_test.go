@@ -52,6 +52,6 @@ func checkHistory(t *testing.T, h *suite.Hub, editor string) {
 	}
 	everywhere := suite.Run(t, "history", "--kubeconfig", editor, "-A")
 	everywhere.WantExit(t, 1)
-	everywhere.WantStderr(t, "this user may list neither Placements nor delivered objects in all namespaces")
+	everywhere.WantStderr(t, "this user may list neither Placements, delivered objects nor ClusterRequests in all namespaces")
 	suite.Run(t, "history", "--kubeconfig", viewer, "-A").WantStdout(t, "team-a/", "lost eu1")
 }
