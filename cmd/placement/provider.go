@@ -62,7 +62,7 @@ func newLoopbackCommand() *cobra.Command {
 	return cmd
 }
 
-// providerCommand returns the command of a process that stands beside the hub, such as a provider. validate returns errors of usage.
+// providerCommand returns the command of a process that runs beside the hub, such as a provider. validate returns errors of usage.
 func providerCommand(
 	name, short, long string, validate func() error, run func(ctx context.Context, hub *rest.Config) error,
 ) *cobra.Command {

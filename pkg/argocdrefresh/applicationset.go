@@ -188,7 +188,7 @@ func (s Selection) matcher() func(Decision) bool {
 	return func(d Decision) bool { return selector.Matches(labels.Set(d.Labels)) }
 }
 
-// NamesDecisions returns whether the data of a ConfigMap tell Argo CD to read PlacementDecisions of cluster.open-cluster-management.io.
+// NamesDecisions reports whether a generator with this data of a ConfigMap reads PlacementDecisions of cluster.open-cluster-management.io.
 func NamesDecisions(data map[string]string) bool {
 	group, version, found := strings.Cut(data["apiVersion"], "/")
 	return found && version != "" && group == "cluster.open-cluster-management.io" && data["kind"] == "placementdecisions"

@@ -178,7 +178,7 @@ func TestChangesOfClusters(t *testing.T) {
 	}
 }
 
-// The process has a base: PlacementDecisions that stand at its start, in any order with the ApplicationSets, are no change.
+// PlacementDecisions that exist when the process starts are no change, in whatever order they and the ApplicationSets arrive.
 func TestBaseIsNoChange(t *testing.T) {
 	t.Parallel()
 	r := New(pace)

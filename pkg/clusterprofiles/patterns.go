@@ -13,7 +13,7 @@ type Patterns struct {
 	names *regexp.Regexp
 }
 
-// ParsePatterns returns the Patterns that select each claim whose name matches one of the given patterns, in which * stands for any
+// ParsePatterns returns the Patterns that select each claim whose name matches one of the given patterns, in which * matches any
 // characters, also for none. It returns an error for an empty pattern.
 func ParsePatterns(patterns []string) (Patterns, error) {
 	if len(patterns) == 0 {

@@ -62,7 +62,7 @@ func TestValuesOfUsersAreIsolated(t *testing.T) {
 	}
 }
 
-// valuesOutside returns what stands around the first letter from right to left of a page that no element isolates; empty for none.
+// valuesOutside returns the text around the first right-to-left letter of a page that no element isolates; it is empty if there is none.
 func valuesOutside(text string) string {
 	outside := regexp.MustCompile(`(?s)<(bdi|title|textarea|option)[^>]*>.*?</(bdi|title|textarea|option)>|<[^>]*>`).ReplaceAllString(text, "")
 	at := strings.IndexFunc(outside, isRightToLeft)

@@ -139,7 +139,7 @@ func historyPage(ctx context.Context, v *visit) (*page, error) {
 	if !wantsJSON(v.request) { // JSON has all rows.
 		question.Limit = from + lists.RowsShown
 	}
-	told, err := filter.told(func() (*happened, error) { return v.everywhereHappened(ctx, question) })
+	told, err := filter.answer(func() (*happened, error) { return v.everywhereHappened(ctx, question) })
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +148,8 @@ func historyPage(ctx context.Context, v *visit) (*page, error) {
 	return v.addMoves(ctx, made, told, from)
 }
 
-// told asks the hub unless the filter has a mistake.
-func (f *historyFilter) told(ask func() (*happened, error)) (*happened, error) {
+// answer returns the answer of the hub, which is not asked if the filter has a mistake.
+func (f *historyFilter) answer(ask func() (*happened, error)) (*happened, error) {
 	if f.mistaken {
 		return &happened{List: movelist.List{Moves: []history.Move{}}, Missing: "Correct the filters."}, nil
 	}
@@ -225,7 +225,7 @@ func (v *visit) historyOf(ctx context.Context, of *subject) (*page, error) {
 	filter := newHistoryFilter(v, byCluster, bySince)
 	question := of.question
 	question.Clusters, question.Since = filter.clusters, filter.since
-	told, err := filter.told(func() (*happened, error) { return v.askHistory(ctx, question) })
+	told, err := filter.answer(func() (*happened, error) { return v.askHistory(ctx, question) })
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func clusterHistoryPage(ctx context.Context, v *visit) (*page, error) {
 	filter := newHistoryFilter(v, lists.ByNamespace, bySince)
 	question := filter.question()
 	question.Clusters = []string{cluster}
-	told, err := filter.told(func() (*happened, error) { return v.everywhereHappened(ctx, question) })
+	told, err := filter.answer(func() (*happened, error) { return v.everywhereHappened(ctx, question) })
 	if err != nil {
 		return nil, err
 	}

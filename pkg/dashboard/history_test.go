@@ -160,7 +160,7 @@ func TestHI21ThePagesOfTheHistory(t *testing.T) {
 	}
 }
 
-// docs/spec/history.md HI21: what is not known is said, and is no error.
+// docs/spec/history.md HI21: the page has a note about what is not known, and is no error.
 func TestHI21AHubWithoutAHistory(t *testing.T) {
 	pages := newPages(newTestHub(world()...))
 	for _, path := range []string{"/history", "/placements/team-a/web/history", "/clusters/eu1/history"} {
@@ -288,7 +288,7 @@ func TestHI22NamespacesAreAskedOneByOne(t *testing.T) {
 	}
 }
 
-// docs/spec/history.md HI24: the overview asks once in some seconds for a few rows, whoever looks and however often.
+// docs/spec/history.md HI24: the overview asks for a few rows once in some seconds for each user, however often it is loaded.
 func TestHI24TheOverviewAsksForFewRows(t *testing.T) {
 	hub := newTestHub(world()...)
 	var moves []history.Move

@@ -52,7 +52,7 @@ type moveRow struct {
 	Derived bool
 }
 
-// causeRow is a cause. Undo is the page of the cluster with what would happen if the change were undone; empty if no what-if can tell.
+// causeRow is a cause. Undo is the URL of the what-if that undoes the change; it is empty if there is none.
 type causeRow struct {
 	Time       time.Time
 	Text, Undo string

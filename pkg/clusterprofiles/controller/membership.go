@@ -91,6 +91,9 @@ func (s *sets) scope(
 
 // anyEmpty reports whether one of the sets that the bindings name exists and has no cluster. It reads no more clusters than it must.
 func (s *sets) anyEmpty(ctx context.Context, bindings []*clusterv1beta2.ManagedClusterSetBinding) (bool, error) {
+	if len(bindings) == 0 {
+		return false, nil
+	}
 	clusters := &clusterv1.ManagedClusterList{}
 	if err := s.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
 		return false, fmt.Errorf("listing ManagedClusters: %w", err)

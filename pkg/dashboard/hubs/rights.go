@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
-// ownRights are the rights of the user of a client, whoever is asked about: for what the API server cannot refuse, because it is in the memory of
-// this process.
+// ownRights authorizes everybody as the user of the client. It is for answers from the memory of this process, which no request to the API server
+// refuses.
 type ownRights struct{ client.Client }
 
 var _ access.Authorizer = ownRights{}

@@ -115,8 +115,9 @@ func (a *Archive) read(ctx context.Context) (*log, []*history.Move, error) {
 			read.taken[found.Name] = true
 			number, err := strconv.Atoi(found.Data[numberKey])
 			if found.Data[formatKey] != format || err != nil || number <= 0 || read.shards[number] != nil {
-				klog.FromContext(ctx).Info("A ConfigMap of the history is not of this version and is left alone", "configMap", klog.KObj(found),
-					"format", found.Data[formatKey])
+				klog.FromContext(ctx).Info(
+					"A ConfigMap of the history is not of this version and is left alone; delete it if no other version of the hub runs",
+					"configMap", klog.KObj(found), "format", found.Data[formatKey])
 				continue
 			}
 			read.put(number, found.Name, found.ResourceVersion, rows.decode(ctx, found))

@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/history"
 )
 
-// server is an API server that counts writes, and fails those that it is told to.
+// server is an API server that counts writes. It refuses them while err is set.
 type server struct {
 	client.Client
 

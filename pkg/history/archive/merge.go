@@ -26,20 +26,31 @@ func identityOf(move *history.Move) identity {
 	return of
 }
 
-// Merge returns the rows that were stored with those that a process has, by their times, and which of these are not stored. Up to the latest stored
-// row of an object the stored rows are right: a process that watched as a standby may have cut the same writes into other rows, without reasons.
+// overlap is how much older than the latest stored row a row may be that was not stored in time.
+const overlap = time.Minute
+
+// Merge returns the rows that were stored with those that a process has, by their times, and which of these have not been stored. Up to the latest
+// stored row of an object the stored rows are right: a process that watched as a standby may have cut the same writes into other rows, without
+// reasons. A row that is older than the overlap before the latest stored row was stored and has gone since: it is not missing.
 func Merge(stored, own []*history.Move) (all, missing []*history.Move) {
-	latest := map[identity]*history.Move{}
+	latest, end := map[identity]*history.Move{}, time.Time{}
 	for _, move := range stored {
 		of := identity{object: move.Object(), uid: move.UID}
 		if known := latest[of]; known == nil || after(move, known) {
 			latest[of] = move
 		}
+		if move.Time.After(end) {
+			end = move.Time
+		}
 	}
 	all = slices.Clone(stored)
 	for _, move := range own {
-		if known := latest[identity{object: move.Object(), uid: move.UID}]; known == nil || after(move, known) {
-			all, missing = append(all, move), append(missing, move)
+		if known := latest[identity{object: move.Object(), uid: move.UID}]; known != nil && !after(move, known) {
+			continue
+		}
+		all = append(all, move)
+		if end.IsZero() || move.Time.After(end.Add(-overlap)) {
+			missing = append(missing, move)
 		}
 	}
 	slices.SortStableFunc(all, byTime)

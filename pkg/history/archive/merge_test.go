@@ -41,6 +41,10 @@ func TestHI14Merge(t *testing.T) {
 			stored: []*history.Move{row("a", 3, 1)}, own: []*history.Move{derived("b", 2), derived("a", 3), derived("a", 5)},
 			all: []*history.Move{derived("b", 2), row("a", 3, 1), derived("a", 5)}, missing: []*history.Move{derived("b", 2), derived("a", 5)},
 		},
+		"rows that were stored and have gone since": {
+			stored: []*history.Move{row("b", 5000, 1)}, own: []*history.Move{row("a", 1, 1), row("b", 5000, 1)},
+			all: []*history.Move{row("a", 1, 1), row("b", 5000, 1)},
+		},
 		"an object of the same name that was made anew": {
 			stored: []*history.Move{row("a", 9, 1)}, own: []*history.Move{recreated},
 			all: []*history.Move{recreated, row("a", 9, 1)}, missing: []*history.Move{recreated},

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
-// runController runs a stand-in for the ApplicationSet controller of Argo CD until the end of the test. It reconciles an ApplicationSet that is
+// runController imitates the ApplicationSet controller of Argo CD until the end of the test. It reconciles an ApplicationSet that is
 // new or has the annotation, and never polls. Reconcile follows applicationset/controllers/applicationset_controller.go and
 // applicationset/generators/duck_type.go of https://github.com/argoproj/argo-cd/tree/v3.5.7 for generators at the top.
 func (p *place) runController(t *testing.T) {
@@ -45,7 +45,7 @@ func (p *place) runController(t *testing.T) {
 			}
 			seen[set.GetName()] = true
 			if err := reconcile(ctx, api, client.ObjectKeyFromObject(set)); err != nil && ctx.Err() == nil {
-				t.Errorf("the stand-in for the ApplicationSet controller: %v", err)
+				t.Errorf("the imitated ApplicationSet controller: %v", err)
 			}
 		}
 	}()

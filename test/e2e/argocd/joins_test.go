@@ -19,7 +19,7 @@ import (
 )
 
 // checkJoins measures the time from the creation of a ManagedCluster to that of its Application, with the hub, the process with its default flags
-// and the stand-in for the ApplicationSet controller. A cluster joins alone, or right after another one, which waits for --min-interval.
+// and the imitated ApplicationSet controller. A cluster joins alone, or right after another one, which waits for --min-interval.
 func checkJoins(t *testing.T, h *suite.Hub) {
 	t.Helper()
 	const alone, soon = 5 * time.Second, 15 * time.Second
