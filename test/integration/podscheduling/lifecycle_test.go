@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -135,6 +136,13 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 		settled(ctx, deployment)
 		clusterPolicy(ctx, f, "p", pool)
 		Expect(suite.Client.Delete(ctx, deployment)).To(Succeed())
+		// kube-apiserver patches the object of its watch cache first. If that one is older than the deletion, the write conflicts and is tried again,
+		// and the audit log keeps the annotation of the first try.
+		cached := &client.GetOptions{Raw: &metav1.GetOptions{ResourceVersion: "0"}}
+		Eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment, cached)).To(Succeed())
+			g.Expect(deployment.GetDeletionTimestamp()).NotTo(BeNil())
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 		suite.DropFinalizers(ctx, deployment)
 		suite.ExpectGone(ctx, deployment)
