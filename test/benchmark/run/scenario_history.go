@@ -15,7 +15,7 @@ import (
 const historyName = "history"
 
 // historyRounds is how often the hub is started with and without the history, in turns, so that a machine that becomes slower slows down both.
-const historyRounds = 3
+const historyRounds = 6
 
 // historyCost is what label changes cost.
 type historyCost struct {
