@@ -65,6 +65,10 @@ func whatTheRequestLacks(w *world) {
 	p.WaitForText("main tr", "shop/checkout Granted")
 	p.Follow("a request that was granted", func() { p.Click(`main a[href="/requests/shop/checkout"]`) })
 	p.WantText("main", "clusters/workload-")
+	p.Follow("the history of the request", func() { p.Click(`main a[href="/requests/shop/checkout/history"]`) })
+	p.WantText("h1", "History of ClusterRequest shop/checkout")
+	p.WantText("main", "placement history clusterrequest/checkout -n shop")
+	wantNoDeadLink(t, p)
 }
 
 // wantNoDeadLink fails the test for each link of the content that leads nowhere.

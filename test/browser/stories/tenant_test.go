@@ -42,6 +42,7 @@ var tenantPages = []struct {
 	{"history-of-another", "/history?namespace=team-a", http.StatusOK, "There is no history that you may read in namespace team-a"},
 	{"history-placement", "/placements/store/canary/history", http.StatusOK, "History of store/canary"},
 	{"history-cluster", "/clusters/member-eu1/history", http.StatusOK, "History of member-eu1"},
+	{"history-request", "/requests/store/spare/history", http.StatusOK, "History of ClusterRequest store/spare"},
 	{"runbooks", "/runbooks", http.StatusOK, "Runbooks"},
 }
 
