@@ -12,9 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -123,7 +121,8 @@ func (c *Checker) comparable(p *proof, behind *BehindError) bool {
 }
 
 // proveContents proves a removal whose clusters say in the API server what the view shows, in whichever version. The clusters are read before
-// the other objects, which have not changed up to then if they have the version of the view.
+// the other objects, which have not changed up to then if they have the version of the view. No list serves that was requested before: the view
+// does not tell whether a cluster said the same at that time.
 func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behind *BehindError) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	for _, name := range removal.Clusters {
@@ -143,28 +142,30 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // It is a BehindError, or names what it was about.
 	}
-	return c.prove(ctx, newProof(removal), func(object Object) bool { return object.Resource == Clusters })
+	p := newProof(removal)
+	p.contents = true
+	return c.prove(ctx, p, func(object Object) bool { return object.Resource == Clusters })
 }
 
 // read reads the object, the others, the bindings of its namespace, their sets, and the clusters, except for excluded objects. The requests do
 // not wait for each other, so a removal waits for one round trip, and not for three.
 func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool) error {
-	var bindings map[types.NamespacedName]metav1.ObjectMeta
 	removal := p.removal
-	// The objects of the view are listed before the request: objects that appear later need not be in the response.
 	shown := c.observed.objects(Bindings, removal.Object.Namespace)
+	bindings := c.recentBindings(p) // It may set p.since, so no request of the proof is sent before.
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
 		p.object, p.found, err = c.reader.object(readsCtx, removal.Object)
 		return err
 	})
 	reads.Go(func() error {
-		if removal.AnyScope {
+		if removal.AnyScope || bindings != nil {
 			return nil
 		}
-		r, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
+		list, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
 		if err == nil {
-			bindings = r.objects
+			bindings = list
+			p.addAll(listVersions(Bindings, list.objects, list.shown))
 		}
 		return err
 	})
@@ -179,14 +180,41 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
 	if !removal.AnyScope {
-		p.addAll(listVersions(Bindings, bindings, shown))
+		unread := without(removal.sets(slices.Collect(maps.Keys(bindings.objects))), p.has) // Those of bindings that the view lacks.
+		if err := c.readVersions(ctx, unread, p); err != nil {
+			return err
+		}
 	}
-
-	unread := without(removal.sets(slices.Collect(maps.Keys(bindings))), p.has) // Those of bindings that the view lacks.
-	if err := c.readVersions(ctx, unread, p); err != nil || !removal.many() {
-		return err
+	if !removal.many() {
+		return nil
 	}
 	return c.listClusters(ctx, p)
+}
+
+// recentBindings returns a list of the bindings of the namespace that was requested earlier, for another removal, and adds its versions to the
+// proof. It returns nil if there is none, or if the view has shown a change since its request that may concern this removal: the event that
+// makes clusters leave is one, so that only a list which was requested after that event serves.
+func (c *Checker) recentBindings(p *proof) *reading {
+	if p.removal.AnyScope || p.contents {
+		return nil
+	}
+	recent := c.reader.recentList(Bindings, p.removal.Object.Namespace)
+	if recent == nil || !c.useEarlier(p, recent, listVersions(Bindings, recent.objects, recent.shown), p.concernsAny) {
+		return nil
+	}
+	return recent
+}
+
+// useEarlier adds the versions of a list that was requested earlier to a proof, and reports whether that is possible: the view has reached them,
+// and has shown no change since the request that concerns the caller.
+func (c *Checker) useEarlier(p *proof, list *reading, versions map[Object]string, concerns func(change) bool) bool {
+	since := min(p.since, list.view)
+	if behind, changed := c.observed.check(versions, since, concerns); changed || len(behind) > 0 {
+		return false
+	}
+	p.since = since
+	p.addAll(versions)
+	return true
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
@@ -234,15 +262,12 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, resource := range resources {
-		if recent := c.reader.recentList(resource); recent != nil {
+		if recent := c.reader.recentList(resource, ""); recent != nil {
 			var versions map[Object]string
 			if !p.removal.AllClusters || !recent.reached.Load() {
 				versions = p.versionsOf(resource, recent)
 			}
-			since := min(p.since, recent.view)
-			if behind, changed := c.observed.check(versions, since, p.concernsEarlier); !changed && len(behind) == 0 {
-				p.since = since
-				p.addAll(versions)
+			if c.useEarlier(p, recent, versions, p.concernsEarlier) {
 				continue
 			}
 		}

@@ -16,9 +16,15 @@
 // snapshot has from the snapshot until its read. Versions that change nothing that the result reads, such as heartbeats, do not count. After
 // a change the result is computed and proved again.
 //
-// The requests of a proof are sent together. Single objects are read by quorum GETs. Many clusters are compared with one consistent list per
-// kind, which all proofs within a second share if the view has shown no change that concerns them since it was requested. While the watch of
-// the clusters is broken, a few clusters are read whole, so that an agent that writes all the time keeps nothing selected.
+// The requests of a proof are sent together. Single objects are read by quorum GETs. The bindings of a namespace are read by one consistent list,
+// and many clusters are compared with one consistent list per kind. While the watch of the clusters is broken, a few clusters are read whole, so
+// that an agent that writes all the time keeps nothing selected.
+//
+// Proofs within a second share a list. A list that was requested before the snapshot serves if the view has shown no change that concerns the
+// removal since the request. Everything that the proof reads later then said the same at the moment of the list, so that there is one moment at
+// which all of it held. An event that makes clusters leave is itself such a change: the first proof after the event requests a list, and the other
+// proofs of the same event use it. A list that failed is not kept. Lists of different namespaces are different requests, so that many objects in
+// one namespace cost no proof of another one.
 //
 // A proof ages while a plan is carried out. Plan lets the next write that removes clusters pass while the object is as it was evaluated and the
 // proof is not older than Validity.

@@ -38,11 +38,14 @@ type server struct {
 	objects  map[freshness.Object]metav1.ObjectMeta
 	version  int
 	requests []string
+	// listed has the resource and namespace of each LIST in requests.
+	listed []string
 	// said and shown have the version with which the content of each object last changed, in the server and in the view.
 	said, shown map[freshness.Object]int
 	broken      error
-	// before is called before a response.
-	before func()
+	// before is called before a response, and beforeList before that to a LIST in a namespace, if it is not nil.
+	before     func()
+	beforeList func(namespace string)
 
 	view    *freshness.Observed
 	checker *freshness.Checker
@@ -133,9 +136,13 @@ func (g getter) Get(_ context.Context, name string, o metav1.GetOptions, _ ...st
 
 func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	g.server.before()
+	if g.server.beforeList != nil {
+		g.server.beforeList(g.namespace)
+	}
 	g.server.mu.Lock()
 	defer g.server.mu.Unlock()
 	g.server.requests = append(g.server.requests, "list "+g.of.Resource)
+	g.server.listed = append(g.server.listed, g.of.Resource+" "+g.namespace)
 	if g.server.broken != nil || o.ResourceVersion != "" {
 		return nil, g.server.broken
 	}

@@ -206,13 +206,14 @@ func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []O
 	if known == nil {
 		return nil
 	}
+	in := known.versions
+	if namespace != "" {
+		in = map[string]map[string]string{namespace: known.versions[namespace]}
+	}
 	var objects []Object
 
-	for name, in := range known.versions {
-		if namespace != "" && namespace != name {
-			continue
-		}
-		for object := range in {
+	for name, versions := range in {
+		for object := range versions {
 			objects = append(objects, Object{Resource: of, NamespacedName: types.NamespacedName{Namespace: name, Name: object}})
 		}
 	}

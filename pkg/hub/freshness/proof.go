@@ -21,6 +21,10 @@ type proof struct {
 	object metav1.ObjectMeta
 	found  bool
 
+	// contents reports that the clusters were compared by what they say, in whichever version. Only what is requested afterwards proves anything
+	// about the same moment then.
+	contents bool
+
 	mu sync.Mutex // for what is read at the same time
 	// since is the number of the change of the view after which none may concern the removal: that of the removal, or that before a list which
 	// was requested earlier.
@@ -65,11 +69,21 @@ func (p *proof) concernsEarlier(later change) bool {
 	return later.object == p.removal.Object || p.concerns(later)
 }
 
+// concernsAny reports whether a change of the view may concern the removal whichever objects the proof is going to read. It serves a list that
+// was requested earlier, and is looked at before the requests of the proof are sent.
+func (p *proof) concernsAny(later change) bool {
+	object := later.object
+	return p.concernsEarlier(later) || object.Resource == ClusterSets && p.removal.includes(object.Name) ||
+		slices.Contains(p.removal.Others, object)
+}
+
 // decides reports whether a cluster decides about the removal.
 func (p *proof) decides(cluster string) bool { return p.removal.AllClusters || p.clusters[cluster] }
 
 // has reports whether the proof has a version of an object.
 func (p *proof) has(object Object) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	_, read := p.versions[object]
 	return read
 }

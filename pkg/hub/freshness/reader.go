@@ -22,7 +22,7 @@ const (
 	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
 	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
 	concurrentReads = 128
-	// listMaxAge is how long further proofs may use a list of a whole resource.
+	// listMaxAge is how long further proofs may use a list.
 	listMaxAge = time.Second
 )
 
@@ -38,7 +38,8 @@ type reader struct {
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	lists            map[schema.GroupVersionResource]*reading
+	// lists has the last response to each LIST for listMaxAge.
+	lists map[request]*reading
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -55,7 +56,7 @@ type reading struct {
 	// view is the number of the last change of the view when the request was sent; ended is when the response came.
 	view  uint64
 	ended time.Time
-	// shown are the objects of the view when a list of a whole resource was sent. Those that it shows later are changes.
+	// shown are the objects of the view when a list was sent. Those that it shows later are changes.
 	shown []Object
 	// reached is set once the view has reached every version of a list, and shows no object that the list lacks.
 	reached atomic.Bool
@@ -64,7 +65,7 @@ type reading struct {
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
 	return &reader{
 		client: client, limit: make(chan struct{}, concurrentReads), observed: observed, history: history,
-		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[schema.GroupVersionResource]*reading{},
+		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[request]*reading{},
 	}
 }
 
@@ -83,11 +84,11 @@ func (r *reader) list(ctx context.Context, resource schema.GroupVersionResource,
 	return r.read(ctx, request{resource: resource, namespace: namespace})
 }
 
-// recentList returns a list of a whole resource that is at most listMaxAge old; nil if there is none.
-func (r *reader) recentList(resource schema.GroupVersionResource) *reading {
+// recentList returns a list of a resource in a namespace, or in all for "", that is at most listMaxAge old; nil if there is none.
+func (r *reader) recentList(resource schema.GroupVersionResource, namespace string) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := r.lists[resource]
+	last := r.lists[request{resource: resource, namespace: namespace}]
 	if last == nil || time.Since(last.ended) > listMaxAge {
 		return nil
 	}
@@ -123,8 +124,8 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	r.running[what], read.view = read, r.observed.Now()
 	r.mu.Unlock()
 
-	if what.namespace == "" && what.name == "" {
-		read.shown = r.observed.objects(what.resource, "")
+	if what.name == "" {
+		read.shown = r.observed.objects(what.resource, what.namespace)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	read.objects, read.err = r.send(ctx, what)
@@ -137,19 +138,19 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if r.running[what] == read {
 		delete(r.running, what)
 	}
-	if read.err == nil && what.namespace == "" && what.name == "" {
-		r.lists[what.resource] = read
-		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, read) })
+	if read.err == nil && what.name == "" {
+		r.lists[what] = read
+		time.AfterFunc(listMaxAge, func() { r.expire(what, read) })
 	}
 	close(read.done)
 }
 
 // expire drops a list that is older than listMaxAge.
-func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
+func (r *reader) expire(what request, list *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lists[resource] == list {
-		delete(r.lists, resource)
+	if r.lists[what] == list {
+		delete(r.lists, what)
 	}
 }
 

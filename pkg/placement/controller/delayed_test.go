@@ -245,6 +245,14 @@ func (h *delayedHub) happen() {
 	}
 }
 
+// share proves that any cluster may leave. The lists that are requested for it may serve the next proof.
+func (h *delayedHub) share(ctx context.Context) {
+	_ = h.checker.Prove(ctx, freshness.ProofRequest{
+		Since: h.shared.Observed.Now(), Object: placementObject(api.V1beta1.Read(h.placement)), Meta: h.placement.ObjectMeta,
+		Ranked: true, AllClusters: true, Scores: true,
+	})
+}
+
 // loses returns which of the clusters a request does not select in a state of the API server.
 func (h *delayedHub) loses(request *scheduling.Request, state map[freshness.Object]inventory.Object, incumbents map[string]bool) []string {
 	truth := inventory.New(h.shared.Compiler)
@@ -307,9 +315,15 @@ func removesWrongly(ctx context.Context, h *delayedHub) (removed bool, wrong str
 	began := len(h.states) - 1
 
 	for range h.random.IntN(6) {
+		if h.random.IntN(4) == 0 {
+			h.share(ctx)
+		}
 		h.change()
 	}
 	h.deliver()
+	if h.random.IntN(4) == 0 {
+		h.share(ctx)
+	}
 	h.writes = h.random.IntN(4)
 	since := h.shared.Observed.Now()
 	result := scheduling.Schedule(request, h.shared.Inventory.Snapshot(), incumbents, time.Now())
