@@ -12,6 +12,7 @@ import (
 // causes has the package whose tests make the cause of each alert real on a hub at work, and have the rules evaluated over scrapes of it.
 var causes = map[string]string{
 	"AffinityClassReviewsFail":      "test/integration/affinityclass",
+	"ArgoCDRefreshesAreHeld":        "test/e2e/argocd",
 	"ClusterDrainsTimeOut":          "test/integration/platform",
 	"ClusterRequestWritesFail":      "test/integration/platform",
 	"ClusterRequestsArePending":     "test/integration/platform",

@@ -18,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/scrapes"
 )
 
 // TestArgoCDRefresh has a control plane on which each part has a namespace and a process of its own.
@@ -218,12 +219,16 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 	wantServed(t, "http://"+probes+"/healthz", "ok")
 	p.decide(t, "p", 1, in("c1", "c2")...)
 	p.wantPatches(t, "s")
-	wantServed(t, "http://"+metrics+"/metrics", "\nplacement_hub_argocd_refreshes_held 0\n")
+	healthy := scrape(t, metrics)
+	if held := healthy.Value(refreshesHeld); held != 0 {
+		t.Errorf("%s is %v before Argo CD is down", refreshesHeld, held)
+	}
 	p.decide(t, "p", 1, in("c2")...)
 	p.decide(t, "p", 1, in("c2", "c3")...)
 	p.wantPatches(t, "s") // Argo CD is down.
 	wantServed(t, "http://"+metrics+"/metrics", "\nplacement_hub_argocd_refreshes_held 1\n",
 		"\nplacement_hub_argocd_refreshes_total{result=\"ok\"} 1\n")
+	broken := scrape(t, metrics)
 
 	suite.Must(t, p.Client.Get(t.Context(), client.ObjectKeyFromObject(set), set))
 	if value := set.GetAnnotations()[refreshAnnotation]; value != "true" {
@@ -231,7 +236,33 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 	}
 	suite.Must(t, p.Client.Patch(t.Context(), set, suite.MergePatch(`{"metadata":{"annotations":{"`+refreshAnnotation+`":null}}}`)))
 	p.wantPatches(t, "s", "s") // The last change is not lost.
+	var mended scrapes.Scrape
+	suite.Eventually(t, "waiting until no refresh is held", func() error {
+		if mended = scrape(t, metrics); mended.Value(refreshesHeld) != 0 {
+			return fmt.Errorf("%s is %v", refreshesHeld, mended.Value(refreshesHeld))
+		}
+		return nil
+	})
 	end(t, process)
+	course := scrapes.Course{Healthy: healthy, Broken: broken, Mended: mended}
+	suite.Must(t, course.Evaluate(t.Context(), t.TempDir(), map[string]scrapes.Expected{
+		"ArgoCDRefreshesAreHeld": {Firing: []scrapes.Firing{{Words: []string{"$value", "1"}}}},
+	}))
+}
+
+// refreshesHeld is the series of the ApplicationSets that Argo CD does not evaluate.
+const refreshesHeld = "placement_hub_argocd_refreshes_held"
+
+// scrape returns what the process answers at the address of its metrics.
+func scrape(t *testing.T, address string) scrapes.Scrape {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+	suite.Must(t, err)
+	response, err := http.DefaultClient.Do(request)
+	suite.Must(t, err)
+	parsed, err := scrapes.Parse(response.Body)
+	suite.Must(t, errors.Join(err, response.Body.Close()))
+	return parsed
 }
 
 // wantServed expects that an address answers with these parts.
