@@ -38,7 +38,8 @@ type compiledSet struct {
 	uid        types.UID
 	generation int64
 	set        *inventory.ClusterSet
-	// member is a cluster that the set had when all clusters were looked at; empty if there was none at the time emptyAt. The mutex of sets guards both.
+	// member is a cluster that the set had when all clusters were looked at; empty if there was none at the time emptyAt. The mutex of sets guards
+	// both.
 	member  string
 	emptyAt time.Time
 }
@@ -114,8 +115,8 @@ func (s *sets) anyEmpty(ctx context.Context, bindings []*clusterv1beta2.ManagedC
 	return false, nil
 }
 
-// empty reports whether a set has no cluster. Many ClusterProfiles ask at the same time. So it looks at the cluster that it found the last time before
-// it looks at all of them, and says for emptyFor that there was none: that keeps ClusterProfiles.
+// empty reports whether a set has no cluster. Many ClusterProfiles ask at the same time. So it looks at the cluster that it found the last time
+// before it looks at all of them, and says for emptyFor that there was none: that keeps ClusterProfiles.
 func (s *sets) empty(ctx context.Context, of *compiledSet) (bool, error) {
 	s.mu.Lock()
 	member, emptyAt := of.member, of.emptyAt

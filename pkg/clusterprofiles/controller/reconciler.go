@@ -120,8 +120,8 @@ func (r *reconciler) unshown(key types.NamespacedName, profile *clusterinventory
 	return 0
 }
 
-// lookAtSets returns when a ClusterProfile is looked at again of which is unknown whether it is to go: a set that had no cluster may have one without an
-// event of this cluster. It is 0 if there is none.
+// lookAtSets returns when a ClusterProfile is looked at again of which is unknown whether it is to go: a set that had no cluster may have one without
+// an event of this cluster. It is 0 if there is none.
 func lookAtSets(profile *clusterinventory.ClusterProfile) time.Duration {
 	if profile == nil {
 		return 0
