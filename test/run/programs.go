@@ -74,6 +74,7 @@ var needs = []struct {
 	{"test/consumers", []string{placementBinary, controlPlane, workManager}},
 	{"test/e2e", []string{placementBinary, controlPlane, scheduler}},
 	{"test/e2e/federation", []string{workAgent}},
+	{"test/e2e/argocd", []string{promtool}},
 	{"test/e2e/leaders", []string{promtool}},
 	{"test/e2e/life", []string{helm, previous, upstream}},
 	{"test/e2e/platform", []string{workAgent}},

@@ -56,9 +56,14 @@ func (r *reconciler) apply(
 	if profile != nil && profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager { // The name is immutable.
 		return r.yield(key, state, profile, fmt.Errorf("its spec.clusterManager.name is %q", profile.Spec.ClusterManager.Name))
 	}
-	err := r.send(ctx, key, wanted, write)
+	version, err := r.send(ctx, key, wanted, write)
 	switch {
 	case err == nil:
+		if profile == nil {
+			r.written.CreatedAt(key, version)
+		} else {
+			r.written.WroteAt(key, version)
+		}
 		klog.FromContext(ctx).V(2).Info("Applied a ClusterProfile", "clusterProfile", key, "object", write.Object, "status", write.Status)
 		r.settle(key, state)
 		return 0, nil
@@ -107,11 +112,13 @@ func (r *reconciler) report(profile *clusterinventory.ClusterProfile, key types.
 	return nil
 }
 
-// send applies the object, and then its status.
-func (r *reconciler) send(ctx context.Context, key types.NamespacedName, wanted *clusterprofiles.Profile, write clusterprofiles.Write) error {
+// send applies the object, and then its status. It returns the version after that.
+func (r *reconciler) send(
+	ctx context.Context, key types.NamespacedName, wanted *clusterprofiles.Profile, write clusterprofiles.Write,
+) (version string, err error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err != nil {
-		return fmt.Errorf("encoding ClusterProfile %s: %w", key, err)
+		return "", fmt.Errorf("encoding ClusterProfile %s: %w", key, err)
 	}
 	part := func(field string) *unstructured.Unstructured {
 		applied := &unstructured.Unstructured{Object: map[string]any{field: content[field]}}
@@ -125,15 +132,18 @@ func (r *reconciler) send(ctx context.Context, key types.NamespacedName, wanted 
 		object := part("spec")
 		object.SetLabels(wanted.Labels)
 		if err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object)); err != nil {
-			return fmt.Errorf("applying ClusterProfile %s: %w", key, err)
+			return "", fmt.Errorf("applying ClusterProfile %s: %w", key, err)
 		}
+		version = object.GetResourceVersion()
 	}
 	if write.Status {
-		if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(part("status"))); err != nil {
-			return fmt.Errorf("applying the status of ClusterProfile %s: %w", key, err)
+		status := part("status")
+		if err := r.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status)); err != nil {
+			return "", fmt.Errorf("applying the status of ClusterProfile %s: %w", key, err)
 		}
+		version = status.GetResourceVersion()
 	}
-	return nil
+	return version, nil
 }
 
 // ownedByAnother reports whether an apply was refused because other field managers own fields with other values.

@@ -15,6 +15,7 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 )
 
 // errOwned is the answer to an apply of fields with other values of another field manager.
@@ -65,6 +66,40 @@ func TestAnotherClusterManager(t *testing.T) {
 	if reported := w.recorder.(*events.FakeRecorder).Events; len(reported) != 1 {
 		t.Errorf("%d Events", len(reported))
 	}
+}
+
+// CP6: while the cache does not show an own write, nothing is written again, whatever is reconciled; a write that is never shown is not waited for
+// without an end.
+func TestOwnWritesAreAwaited(t *testing.T) {
+	profile := &clusterinventory.ClusterProfile{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	label := func(value string) func(*clusterinventory.ClusterProfile) {
+		return func(of *clusterinventory.ClusterProfile) { of.Annotations = map[string]string{"changed": value} }
+	}
+	w := newWorld(t)
+	check := func(reason string, after time.Duration, applies int) {
+		t.Helper()
+		result, err := w.reconcile()
+		if err != nil || result.RequeueAfter != after || len(w.applied) != applies {
+			t.Errorf("%s: %v, %v, applied %v; want %s and %d applies", reason, result, err, w.applied, after, applies)
+		}
+	}
+
+	w.responds = "1001"
+	check("the first look", 0, 1)
+	check("the cache has the version before", consistency.Timeout, 1)
+	change(w, profile, label("a"))
+	check("the cache has a version between", consistency.Timeout, 1)
+	change(w, profile, label("b"))
+	check("the cache has the version, without the fields", 0, 2)
+	w.now.SetTime(w.now.Now().Add(consistency.Timeout))
+	check("the event never comes", 0, 3)
+
+	w.check(w.store.Delete(t.Context(), profile))
+	w.responds = "5"
+	check("another one deletes it", 0, 4)
+	check("the cache has no new one yet", consistency.Timeout, 4)
+	w.create(&clusterinventory.ClusterProfile{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})
+	check("the cache has it without its status", consistency.Timeout, 4)
 }
 
 // CP9: a ClusterProfile is looked at until the look succeeds, and taken over once.

@@ -5,11 +5,12 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,27 +21,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
+// emptyFor is how long a set without a cluster counts as one.
+const emptyFor = 2 * time.Second
+
 // sets compiles ManagedClusterSets, each once for each generation. It is safe for concurrent use.
 type sets struct {
 	client   client.Reader
 	compiler *selector.Compiler
+	clock    clock.PassiveClock
 
 	mu       sync.Mutex
-	compiled map[string]compiledSet
+	compiled map[string]*compiledSet
 }
 
 type compiledSet struct {
 	uid        types.UID
 	generation int64
 	set        *inventory.ClusterSet
+	// member is a cluster that the set had when all clusters were looked at; empty if there was none at the time emptyAt. The mutex of sets guards
+	// both.
+	member  string
+	emptyAt time.Time
 }
 
-func newSets(reader client.Reader) *sets {
-	return &sets{client: reader, compiler: selector.NewCompiler(), compiled: map[string]compiledSet{}}
+func newSets(reader client.Reader, c clock.PassiveClock) *sets {
+	return &sets{client: reader, compiler: selector.NewCompiler(), clock: c, compiled: map[string]*compiledSet{}}
 }
 
 // get returns a ManagedClusterSet; nil if there is none.
-func (s *sets) get(ctx context.Context, name string) (*inventory.ClusterSet, error) {
+func (s *sets) get(ctx context.Context, name string) (*compiledSet, error) {
 	object := &clusterv1beta2.ManagedClusterSet{}
 	err := s.client.Get(ctx, types.NamespacedName{Name: name}, object, client.UnsafeDisableDeepCopy)
 	s.mu.Lock()
@@ -55,10 +64,10 @@ func (s *sets) get(ctx context.Context, name string) (*inventory.ClusterSet, err
 
 	known, exists := s.compiled[name]
 	if !exists || known.uid != object.UID || known.generation != object.Generation {
-		known = compiledSet{uid: object.UID, generation: object.Generation, set: inventory.NewClusterSet(s.compiler, object)}
+		known = &compiledSet{uid: object.UID, generation: object.Generation, set: inventory.NewClusterSet(s.compiler, object)}
 		s.compiled[name] = known
 	}
-	return known.set, nil
+	return known, nil
 }
 
 // scope returns the namespaces of the bindings that have the ClusterProfile of a cluster, or of which that is unknown: see clusterprofiles.Scope.
@@ -78,9 +87,9 @@ func (s *sets) scope(
 		case err != nil:
 			failed = err
 		case set == nil:
-		case set.Err != nil:
+		case set.set.Err != nil:
 			membership = clusterprofiles.Unknown
-		case set.Contains(info):
+		case set.set.Contains(info):
 			membership = clusterprofiles.Member
 		}
 		known[name] = membership
@@ -89,25 +98,55 @@ func (s *sets) scope(
 	return scope, failed
 }
 
-// anyEmpty reports whether one of the sets that the bindings name exists and has no cluster. It reads no more clusters than it must.
+// anyEmpty reports whether one of the sets that the bindings name exists and has no cluster.
 func (s *sets) anyEmpty(ctx context.Context, bindings []*clusterv1beta2.ManagedClusterSetBinding) (bool, error) {
-	if len(bindings) == 0 {
-		return false, nil
-	}
-	clusters := &clusterv1.ManagedClusterList{}
-	if err := s.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("listing ManagedClusters: %w", err)
-	}
 	for _, binding := range bindings {
 		set, err := s.get(ctx, binding.Spec.ClusterSet)
 		if err != nil {
 			return false, err
 		}
-		if set != nil && !slices.ContainsFunc(clusters.Items, func(cluster clusterv1.ManagedCluster) bool {
-			return set.Contains(clusterinfo.New(&cluster, nil))
-		}) {
-			return true, nil
+		if set == nil {
+			continue
+		}
+		if empty, err := s.empty(ctx, set); empty || err != nil {
+			return empty, err
 		}
 	}
 	return false, nil
+}
+
+// empty reports whether a set has no cluster. Many ClusterProfiles ask at the same time. So it looks at the cluster that it found the last time
+// before it looks at all of them, and says for emptyFor that there was none: that keeps ClusterProfiles.
+func (s *sets) empty(ctx context.Context, of *compiledSet) (bool, error) {
+	s.mu.Lock()
+	member, emptyAt := of.member, of.emptyAt
+	s.mu.Unlock()
+	if member == "" && s.clock.Since(emptyAt) < emptyFor {
+		return true, nil
+	}
+	if member != "" {
+		cluster, err := get(ctx, s.client, types.NamespacedName{Name: member}, &clusterv1.ManagedCluster{})
+		if err != nil {
+			return false, fmt.Errorf("reading ManagedCluster %s: %w", member, err)
+		}
+		if cluster != nil && of.set.Contains(clusterinfo.New(cluster, nil)) {
+			return false, nil
+		}
+	}
+
+	clusters := &clusterv1.ManagedClusterList{}
+	if err := s.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return false, fmt.Errorf("listing ManagedClusters: %w", err)
+	}
+	member = ""
+	for i := range clusters.Items {
+		if of.set.Contains(clusterinfo.New(&clusters.Items[i], nil)) {
+			member = clusters.Items[i].Name
+			break
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of.member, of.emptyAt = member, s.clock.Now()
+	return member == "", nil
 }

@@ -4,6 +4,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -42,6 +44,8 @@ type reconciler struct {
 	problems      *problems.Memory[types.NamespacedName]
 	states        *metrics.ProfileStates[types.NamespacedName]
 	conflicts     queue.ConflictBackoff[reconcile.Request]
+	// written has the own writes that the cache does not show yet.
+	written *consistency.Store
 }
 
 // Reconcile applies or deletes a ClusterProfile.
@@ -72,6 +76,9 @@ func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again 
 	if err != nil {
 		return 0, fmt.Errorf("reading ClusterProfile %s: %w", key, err)
 	}
+	if left := r.unshown(key, profile); left > 0 {
+		return left, nil // The event of the write comes before that.
+	}
 	cluster, err := get(ctx, r.client, types.NamespacedName{Name: key.Name}, &clusterv1.ManagedCluster{})
 	if err != nil {
 		return 0, fmt.Errorf("reading ManagedCluster %s: %w", key.Name, err)
@@ -85,7 +92,7 @@ func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again 
 		r.lost.forget(key)
 	}
 	if membership == clusterprofiles.Unknown {
-		return 0, nil
+		return lookAtSets(profile), nil
 	}
 	if profile, err = r.takeOver(ctx, key, profile); err != nil {
 		return 0, err
@@ -98,6 +105,28 @@ func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again 
 		return 0, nil
 	}
 	return r.withdraw(ctx, key, profile)
+}
+
+// unshown returns how long the last own write of a ClusterProfile is waited for, which the cache does not show yet; 0 if it shows it. Otherwise an
+// event of the cluster in between would have the same written again.
+func (r *reconciler) unshown(key types.NamespacedName, profile *clusterinventory.ClusterProfile) time.Duration {
+	version := ""
+	if profile != nil {
+		version = profile.ResourceVersion
+	}
+	if stale, is := errors.AsType[*consistency.StaleError](r.written.EnsureReady(key, version)); is {
+		return stale.Left
+	}
+	return 0
+}
+
+// lookAtSets returns when a ClusterProfile is looked at again of which is unknown whether it is to go: a set that had no cluster may have one without
+// an event of this cluster. It is 0 if there is none.
+func lookAtSets(profile *clusterinventory.ClusterProfile) time.Duration {
+	if profile == nil {
+		return 0
+	}
+	return time.Minute
 }
 
 // membership says whether a namespace has the ClusterProfile of a cluster, which is nil if there is none. A cluster that is being deleted is a member
@@ -135,6 +164,7 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.yielded.forget(key)
 	r.problems.Forget(key)
 	r.states.Forget(key)
+	r.written.Clear(key)
 }
 
 // listBindings returns ManagedClusterSetBindings, which must not be changed.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
 	"github.com/placement-hub/placement-hub/pkg/hub/apply"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/hub/objects"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
@@ -64,11 +65,12 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	r := &reconciler{
-		client: writes, sets: newSets(mgr.GetClient()), patterns: patterns, slices: &sliceReader{live: live, clock: settings.Clock},
+		client: writes, sets: newSets(mgr.GetClient(), settings.Clock), patterns: patterns, slices: &sliceReader{live: live, clock: settings.Clock},
 		recorder: recorder, clock: settings.Clock, hold: ptr.Deref(o.Hold, removalbudget.DefaultLostScopeHold),
 		formerWriters: o.FormerWriters, looked: newTimes(), lost: newTimes(), yielded: newTimes(),
 		problems: problems.New[types.NamespacedName](settings.Clock, settings.FormerRenewal),
 		states:   metrics.NewProfileStates[types.NamespacedName](), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		written: consistency.NewStore(settings.Clock),
 	}
 	if err := mgr.Add(r.states); err != nil {
 		return fmt.Errorf("adding the metrics of ClusterProfiles: %w", err)

@@ -97,6 +97,39 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// CP8: a ClusterProfile that an empty set keeps goes once the set has a cluster, although no event names it. The clusters are listed once for all
+// ClusterProfiles that ask at the same time, and not while the cluster is there that was found the last time.
+func TestAnEmptySetIsLookedAtAgain(t *testing.T) {
+	w := newWorld(t)
+	leave(w)
+	change(w, cluster("c2"), func(of *clusterv1.ManagedCluster) { of.Labels = nil })
+	for range 3 {
+		if result, err := w.reconcile(); err != nil || result.RequeueAfter != time.Minute || len(w.deleted) > 0 {
+			t.Errorf("the set is empty: %v, %v, deleted %v", result, err, w.deleted)
+		}
+	}
+	if w.scans != 1 {
+		t.Errorf("the clusters were listed %d times", w.scans)
+	}
+
+	w.now.SetTime(w.now.Now().Add(time.Minute))
+	change(w, cluster("c2"), func(of *clusterv1.ManagedCluster) { of.Labels = cluster("c2").Labels })
+	w.create(slice("team", "c1"))
+	for range 3 {
+		if result, err := w.reconcile(); err != nil || result.RequeueAfter != lookAgain {
+			t.Errorf("a slice names it: %v, %v", result, err)
+		}
+	}
+	if w.scans != 2 {
+		t.Errorf("the clusters were listed %d times", w.scans)
+	}
+	w.check(w.store.Delete(t.Context(), slice("team", "c1")))
+	w.now.SetTime(w.now.Now().Add(lookAgain))
+	if _, err := w.reconcile(); err != nil || len(w.deleted) != 1 || w.scans != 2 {
+		t.Errorf("the set has a cluster: %v, deleted %v after %d lists", err, w.deleted, w.scans)
+	}
+}
+
 var (
 	broken  = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "region", Operator: "Near"}}}
 	nowhere = &metav1.LabelSelector{MatchLabels: map[string]string{"region": "nowhere"}}

@@ -26,6 +26,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
+	"github.com/placement-hub/placement-hub/pkg/hub/consistency"
 	"github.com/placement-hub/placement-hub/pkg/hub/problems"
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -49,6 +50,10 @@ type world struct {
 	refuse func(read string) error
 	// managers are the entries about field managers of each ClusterProfile.
 	managers []metav1.ManagedFieldsEntry
+	// responds is the version in the responses to applies.
+	responds string
+	// scans counts the lists of clusters.
+	scans int
 }
 
 // newWorld returns a world with the namespace team, which has bound the set s, the clusters c1 and c2 in it, and the ClusterProfile of c1, which the
@@ -74,10 +79,11 @@ func newWorld(t *testing.T) *world {
 	patterns, err := clusterprofiles.ParsePatterns([]string{"*"})
 	w.check(err)
 	w.reconciler = &reconciler{
-		client: through, sets: newSets(through), patterns: patterns, slices: &sliceReader{live: through, clock: w.now},
+		client: through, sets: newSets(through, w.now), patterns: patterns, slices: &sliceReader{live: through, clock: w.now},
 		recorder: events.NewFakeRecorder(100), clock: w.now, hold: 10 * time.Minute,
 		looked: newTimes(), lost: newTimes(), yielded: newTimes(), problems: problems.New[types.NamespacedName](w.now, nil),
 		states: metrics.NewProfileStates[types.NamespacedName](), conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		written: consistency.NewStore(w.now),
 	}
 	return w
 }
@@ -126,6 +132,9 @@ func (w *world) through() client.Client {
 			if _, is := list.(*clusterinventory.PlacementDecisionList); is {
 				w.lists++
 			}
+			if _, is := list.(*clusterv1.ManagedClusterList); is {
+				w.scans++
+			}
 			if err := w.refuse(fmt.Sprintf("%T", list)); err != nil {
 				return err
 			}
@@ -146,15 +155,23 @@ func (w *world) through() client.Client {
 			w.deleted = append(w.deleted, object.GetNamespace()+"/"+object.GetName())
 			return store.Delete(ctx, object, options...)
 		},
-		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+		Apply: func(_ context.Context, _ client.WithWatch, applied runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 			w.applied = append(w.applied, "object")
-			return w.refuse("apply")
+			return w.respond(applied)
 		},
-		SubResourceApply: func(context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(
+			_ context.Context, _ client.Client, _ string, applied runtime.ApplyConfiguration, _ ...client.SubResourceApplyOption,
+		) error {
 			w.applied = append(w.applied, "status")
-			return w.refuse("apply")
+			return w.respond(applied)
 		},
 	})
+}
+
+// respond answers an apply as the API server does: with the object, of which the version matters.
+func (w *world) respond(applied runtime.ApplyConfiguration) error {
+	applied.(interface{ SetResourceVersion(string) }).SetResourceVersion(w.responds)
+	return w.refuse("apply")
 }
 
 // failing has all reads of a type fail with an error.

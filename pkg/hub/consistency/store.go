@@ -27,13 +27,18 @@ type write struct {
 	// wrote is the version in the response, which the cache shows once it has this version or a later one. If there is no response to record,
 	// it is empty, and the cache shows the write once it has another version than base; empty for no object.
 	wrote, base string
-	at          time.Time
+	// created reports that the object did not exist before, so that a cache without it does not show the write.
+	created bool
+	at      time.Time
 }
 
 // shownBy reports whether the cache shows the write by a version of the object. A version that cannot be compared shows it.
 func (w write) shownBy(version string) bool {
 	if w.wrote == "" {
 		return version != w.base
+	}
+	if version == "" {
+		return !w.created
 	}
 	order, ordered := Compare(version, w.wrote)
 	return !ordered || order >= 0
@@ -47,6 +52,11 @@ func NewStore(c clock.PassiveClock) *Store {
 // WroteAt records the version in the response to a write of an object.
 func (s *Store) WroteAt(object types.NamespacedName, version string) {
 	s.record(object, write{wrote: version})
+}
+
+// CreatedAt records the version in the response to the creation of an object, or to the last of the writes that it begins.
+func (s *Store) CreatedAt(object types.NamespacedName, version string) {
+	s.record(object, write{wrote: version, created: true})
 }
 
 // Writing records that a write is sent that is based on a version of an object; empty for a creation. It must be called before the write is sent,

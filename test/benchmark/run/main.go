@@ -220,7 +220,7 @@ func scenarios() []scenario {
 		{"create-in-churn", (*stage).createInChurn}, {"set-gained", (*stage).gain}, {"relabel-all", (*stage).relabelAll},
 		{"restart", (*stage).restart}, {historyName, (*stage).history}, {dashboardName, (*stage).dashboard},
 		{"ideal", (*stage).ideal}, {floorName, (*stage).floor},
-		{upstreamName, (*stage).upstream},
+		{profilesName, (*stage).profiles}, {upstreamName, (*stage).upstream},
 	}
 }
 
@@ -249,7 +249,7 @@ func chosenScenarios(names string) (chosen []scenario, separate []separateScenar
 	chosen, separate = scenarios(), separateScenarios()
 	if names == "" {
 		// The scenario hostile has it as a part.
-		return slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == upstreamName }),
+		return slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == upstreamName || s.name == profilesName }),
 			slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
 	}
 	var known []string

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -29,6 +30,7 @@ const (
 	requestKind   = "ClusterRequest"
 	grantKind     = "ClusterRequestGrant"
 	clusterKind   = "Cluster"
+	profileKind   = "ClusterProfile"
 )
 
 // groupOf returns the API of a kind that observers watch.
@@ -38,6 +40,8 @@ func groupOf(kind string) schema.GroupVersion {
 		return schema.GroupVersion(workv1.GroupVersion)
 	case requestKind, grantKind, clusterKind:
 		return openmcpv1alpha1.GroupVersion
+	case profileKind:
+		return schema.GroupVersion(clusterinventory.GroupVersion)
 	default:
 		return schema.GroupVersion(clusterv1beta1.GroupVersion)
 	}

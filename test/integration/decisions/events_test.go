@@ -75,12 +75,18 @@ var _ = Describe("Events", func() {
 	It("1.12: warn of expired scores", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
-		f.Clusters(ctx, "set", 1, 1)
-		f.Score(ctx, "c001", 1, ptr.To(metav1.Unix(1_000_000_000, 0)))
-		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{PrioritizerPolicy: suite.Exactly(suite.DemoScore(1))})
+		f.Clusters(ctx, "set", 1, 2)
+		f.Score(ctx, "c001", 1, nil)
+		f.Score(ctx, "c002", 2, nil)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{
+			NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1)),
+		})
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002") // The hub knows the scores.
+
+		f.Score(ctx, "c002", 2, ptr.To(metav1.Unix(1_000_000_000, 0)))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001")
 		recorded(ctx, f, "Warning DecisionUpdate/DecisionUpdated p-decision-1: Decision p-decision-1 is updated with placement p in namespace "+
-			f.Namespace+": AddOnPlacementScores "+f.Name("c001")+"/demo expired in plugin AddOn/demo/size")
+			f.Namespace+": AddOnPlacementScores "+f.Name("c002")+"/demo expired in plugin AddOn/demo/size")
 	})
 
 	It("1.12: tell when the last cluster of a decision goes", func(ctx SpecContext) {
