@@ -41,7 +41,7 @@ func groupOf(kind string) schema.GroupVersion {
 	case requestKind, grantKind, clusterKind:
 		return openmcpv1alpha1.GroupVersion
 	case profileKind:
-		return schema.GroupVersion(clusterinventory.GroupVersion)
+		return clusterinventory.GroupVersion
 	default:
 		return schema.GroupVersion(clusterv1beta1.GroupVersion)
 	}

@@ -75,7 +75,8 @@ func (s *stage) profiles(ctx context.Context) error {
 	return err
 }
 
-// preferProfiles installs ClusterProfiles, and binds a few namespaces of their own to the set of all clusters. The namespaces of placements have none.
+// preferProfiles installs ClusterProfiles, and binds a few namespaces of their own to the set of all clusters. The namespaces of placements have
+// none.
 func (s *stage) preferProfiles(ctx context.Context) error {
 	admin := s.environment.AdminConfig()
 	err := errors.Join(manifests.InstallMulticluster(ctx, admin), manifests.InstallSystem(ctx, admin, manifests.ClusterProfiles, ""))
@@ -269,7 +270,7 @@ func (s *stage) floorOfProfiles(ctx context.Context) error {
 		for i := range profiles.Items {
 			applies.Go(func() error { return s.applyProfile(ctx, &profiles.Items[i], "second") })
 		}
-		return applies.Wait() //nolint:wrapcheck // The tasks name what they do.
+		return applies.Wait()
 	})
 	if err := group.Wait(); err != nil {
 		return err //nolint:wrapcheck // The tasks name what they do.
