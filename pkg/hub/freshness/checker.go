@@ -121,8 +121,8 @@ func (c *Checker) comparable(p *proof, behind *BehindError) bool {
 }
 
 // proveContents proves a removal whose clusters say in the API server what the view shows, in whichever version. The clusters are read before
-// the other objects, which have not changed up to then if they have the version of the view. No list serves that was requested before: the view
-// does not tell whether a cluster said the same at that time.
+// the other objects, which have not changed up to then if they have the version of the view. A list that was
+// requested before the clusters does not serve: the clusters may have said something else when it was requested.
 func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behind *BehindError) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	for _, name := range removal.Clusters {

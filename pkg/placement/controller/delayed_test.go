@@ -245,7 +245,8 @@ func (h *delayedHub) happen() {
 	}
 }
 
-// share proves that any cluster may leave. The lists that are requested for it may serve the next proof.
+// share proves that any cluster may leave. The lists that are requested for it may serve the next proof. The result does not matter: the proof fails
+// where the view is behind, and its lists are kept all the same.
 func (h *delayedHub) share(ctx context.Context) {
 	_ = h.checker.Prove(ctx, freshness.ProofRequest{
 		Since: h.shared.Observed.Now(), Object: placementObject(api.V1beta1.Read(h.placement)), Meta: h.placement.ObjectMeta,
