@@ -4,19 +4,12 @@ package clusterprofiles
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
-
-// Existing is what a ClusterProfile in the API server says.
-type Existing struct {
-	Labels map[string]string
-	Spec   Spec
-	Status Status
-	// Owned are the fields of the object and of its status that the field manager of the hub has applied; nil for none.
-	Owned *fieldpath.Set
-}
 
 // Write says what of a ClusterProfile is to be applied.
 type Write struct {
@@ -26,85 +19,72 @@ type Write struct {
 // Any reports whether there is anything to apply.
 func (w Write) Any() bool { return w.Object || w.Status }
 
-// Compare returns what has to be applied so that a ClusterProfile says what the Profile does, and no more of what the hub has said before. Fields of
-// others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from then on the hub owns it too.
-func (p *Profile) Compare(existing *Existing) Write {
-	return Write{Object: p.objectDiffers(existing), Status: p.statusDiffers(existing)}
+// Compare returns what has to be applied so that a ClusterProfile, which may be compact, says what the Profile does, and no more of what the hub has
+// said before; nil is none. Fields of others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from
+// then on the hub owns it too.
+func (p *Profile) Compare(present *clusterinventory.ClusterProfile) Write {
+	if present == nil {
+		present = &clusterinventory.ClusterProfile{}
+	}
+	wanted, is := p.digests(), digestsOf(present)
+	return Write{Object: wanted.object != is.object, Status: wanted.status != is.status}
 }
 
-func (p *Profile) objectDiffers(existing *Existing) bool {
-	if existing.Spec != p.Spec || !existing.owns("spec", "displayName") || !existing.owns("spec", "clusterManager") {
-		return true
-	}
-	for key, value := range p.Labels {
-		if existing.Labels[key] != value || !existing.owns("metadata", "labels", key) {
-			return true
+// applied returns what of a ClusterProfile the hub has applied, as a Profile whose lists are sorted.
+func applied(present *clusterinventory.ClusterProfile) *Profile {
+	by := owner{Owns(present.ManagedFields)}
+	profile := &Profile{Name: present.Name, Labels: map[string]string{}}
+	for key, value := range present.Labels {
+		if by.owns("metadata", "labels", key) {
+			profile.Labels[key] = value
 		}
 	}
-	for key := range existing.Labels {
-		if _, wanted := p.Labels[key]; !wanted && existing.owns("metadata", "labels", key) {
-			return true
+	if by.owns("spec", "displayName") {
+		profile.Spec.DisplayName = present.Spec.DisplayName
+	}
+	if by.owns("spec", "clusterManager") {
+		profile.Spec.ClusterManager.Name = present.Spec.ClusterManager.Name
+	}
+
+	if by.owns("status", "version", "kubernetes") {
+		profile.Status.Version = &Version{Kubernetes: present.Status.Version.Kubernetes}
+	}
+	for _, known := range present.Status.Properties {
+		if by.owns("status", "properties", fieldpath.KeyByFields("name", known.Name)) {
+			profile.Status.Properties = append(profile.Status.Properties, Property{Name: known.Name, Value: known.Value})
 		}
 	}
-	return false
-}
-
-func (p *Profile) statusDiffers(existing *Existing) bool {
-	version := existing.owns("status", "version", "kubernetes")
-	switch wanted := p.Status.Version; {
-	case wanted == nil && version:
-		return true
-	case wanted != nil && (existing.Status.Version == nil || *existing.Status.Version != *wanted || !version):
-		return true
-	}
-
-	return differ(existing, "properties", "name", p.Status.Properties, existing.Status.Properties,
-		func(p Property) string { return p.Name }, func(a, b Property) bool { return a == b }) ||
-		differ(existing, "conditions", "type", p.Status.Conditions, existing.Status.Conditions,
-			func(c Condition) string { return c.Type }, sameCondition)
-}
-
-// differ compares the items of a list of the status, which a field identifies.
-func differ[T any](existing *Existing, list, field string, wanted, present []T, key func(T) string, same func(a, b T) bool) bool {
-	owned := func(item T) bool {
-		return existing.owns("status", list, fieldpath.KeyByFields(field, key(item)))
-	}
-	byKey := make(map[string]T, len(present))
-	for _, item := range present {
-		byKey[key(item)] = item
-	}
-	for _, item := range wanted {
-		if found, exists := byKey[key(item)]; !exists || !same(item, found) || !owned(found) {
-			return true
-		}
-		delete(byKey, key(item))
-	}
-	for _, rest := range byKey {
-		if owned(rest) {
-			return true
+	for _, known := range present.Status.Conditions {
+		if by.owns("status", "conditions", fieldpath.KeyByFields("type", known.Type)) {
+			profile.Status.Conditions = append(profile.Status.Conditions, Condition{
+				Type: known.Type, Status: known.Status, Reason: known.Reason, Message: known.Message, LastTransitionTime: known.LastTransitionTime,
+			})
 		}
 	}
-	return false
+	slices.SortFunc(profile.Status.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(profile.Status.Conditions, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
+	return profile
 }
 
-func sameCondition(a, b Condition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.LastTransitionTime.Equal(&b.LastTransitionTime)
-}
+// owner has the fields of an object that one field manager has applied.
+type owner struct{ fields *fieldpath.Set }
 
-// owns reports whether the hub has applied a field, or a field within it.
-func (e *Existing) owns(path ...any) bool {
-	if e.Owned == nil {
-		return false
-	}
+// owns reports whether a field, or a field within it, is one of them.
+func (o owner) owns(path ...any) bool {
 	of := fieldpath.MakePathOrDie(path...)
-	if e.Owned.Has(of) {
+	if o.fields.Has(of) {
 		return true
 	}
-	within := e.Owned
+	within := o.fields
 	for _, element := range of {
 		within = within.WithPrefix(element)
 	}
 	return !within.Empty()
+}
+
+// AppliedByHub reports whether the hub has applied anything of a ClusterProfile, which may be compact.
+func AppliedByHub(profile *clusterinventory.ClusterProfile) bool {
+	return slices.ContainsFunc(profile.ManagedFields, isOwn)
 }
 
 // FieldManager is the field manager of the ClusterProfiles that the hub applies.
@@ -114,15 +94,10 @@ const FieldManager = "placement-hub-clusterprofiles"
 // so that the hub applies its fields again.
 func Owns(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	owned := &fieldpath.Set{}
-	for _, entry := range EntriesOf(entries) {
-		owned = owned.Union(fieldsOf(entry))
+	for _, entry := range entries {
+		if isOwn(entry) {
+			owned = owned.Union(fieldsOf(entry))
+		}
 	}
 	return owned
-}
-
-// EntriesOf returns the entries of the hub, and of other field managers by their names.
-func EntriesOf(entries []metav1.ManagedFieldsEntry, others ...string) []metav1.ManagedFieldsEntry {
-	return slices.DeleteFunc(slices.Clone(entries), func(entry metav1.ManagedFieldsEntry) bool {
-		return !isOwn(entry) && !slices.Contains(others, entry.Manager)
-	})
 }

@@ -51,7 +51,7 @@ type Spec struct {
 
 // Status is what the hub says in the status of a ClusterProfile. The ways to access the cluster are those of others.
 type Status struct {
-	// Conditions have the times of transition of the ManagedCluster.
+	// Conditions are sorted by type, and have the times of transition of the ManagedCluster.
 	Conditions []Condition `json:"conditions,omitempty"`
 	Version    *Version    `json:"version,omitempty"`
 	// Properties are sorted by name, of which there is one of each.

@@ -42,8 +42,16 @@ func (o *Options) clusterProfiles() systems.Entry {
 			Reads: append(reads(clusters, sets, bindings, namespaces), profileResources...),
 			Rules: rules("clusterprofiles"),
 		}}},
-		Cache: func(options *cache.Options) { o.profiles().Cache(options) },
-		Flags: o.addClusterProfileFlags, Validate: o.validateClusterProfiles, Unused: o.unusedClusterProfileFlags,
+		Cache:   func(options *cache.Options) { o.profiles().Cache(options) },
+		Compact: compactProfile,
+		Flags:   o.addClusterProfileFlags, Validate: o.validateClusterProfiles, Unused: o.unusedClusterProfileFlags,
+	}
+}
+
+// compactProfile drops what placement, which looks at names and labels, does not read of a ClusterProfile.
+func compactProfile(object any) {
+	if profile, is := object.(*clusterinventory.ClusterProfile); is {
+		profile.Status = clusterinventory.ClusterProfileStatus{}
 	}
 }
 

@@ -79,6 +79,19 @@ func TestCompactChangesNothingThatIsRead(t *testing.T) {
 	}
 }
 
+// Of a ClusterProfile is cached what placement reads: its names, labels and cluster manager.
+func TestCompactDropsTheStatusOfAClusterProfile(t *testing.T) {
+	profile := &clusterinventory.ClusterProfile{ObjectMeta: longPage("c1", 0).ObjectMeta}
+	profile.Spec.ClusterManager.Name = "open-cluster-management"
+	want := profile.DeepCopy()
+	want.ManagedFields = nil
+	profile.Status.Properties = []clusterinventory.Property{{Name: "region", Value: "eu"}}
+	got, err := compact()(profile)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("-want +got:\n%s%v", diff, err)
+	}
+}
+
 // Of a name that stands in many pages there is one copy, and the lists have no room to spare.
 func TestCompactKeepsNamesOnce(t *testing.T) {
 	transform := compact()

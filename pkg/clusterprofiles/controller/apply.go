@@ -36,11 +36,7 @@ func (r *reconciler) apply(
 ) (time.Duration, error) {
 	wanted, out := r.patterns.Profile(cluster)
 	state := metrics.ProfileState{LeftOut: metrics.ClaimsLeftOut(out)}
-	present := &clusterprofiles.Existing{}
-	if profile != nil {
-		present = existing(profile)
-	}
-	write := wanted.Compare(present)
+	write := wanted.Compare(profile)
 	if len(unreadable.Of(cluster).Under("status")) > 0 {
 		write.Status = false // What cannot be read would be removed.
 	}
@@ -149,25 +145,4 @@ func (r *reconciler) send(
 // ownedByAnother reports whether an apply was refused because other field managers own fields with other values.
 func ownedByAnother(err error) bool {
 	return apierrors.IsConflict(err) && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
-}
-
-// existing returns what a ClusterProfile says.
-func existing(profile *clusterinventory.ClusterProfile) *clusterprofiles.Existing {
-	says := &clusterprofiles.Existing{
-		Labels: profile.Labels, Spec: clusterprofiles.Spec{DisplayName: profile.Spec.DisplayName},
-		Owned: clusterprofiles.Owns(profile.ManagedFields),
-	}
-	says.Spec.ClusterManager.Name = profile.Spec.ClusterManager.Name
-	if version := profile.Status.Version.Kubernetes; version != "" {
-		says.Status.Version = &clusterprofiles.Version{Kubernetes: version}
-	}
-	for _, known := range profile.Status.Conditions {
-		says.Status.Conditions = append(says.Status.Conditions, clusterprofiles.Condition{
-			Type: known.Type, Status: known.Status, Reason: known.Reason, Message: known.Message, LastTransitionTime: known.LastTransitionTime,
-		})
-	}
-	for _, property := range profile.Status.Properties {
-		says.Status.Properties = append(says.Status.Properties, clusterprofiles.Property{Name: property.Name, Value: property.Value})
-	}
-	return says
 }

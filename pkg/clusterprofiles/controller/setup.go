@@ -86,16 +86,14 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 							Complete(r)
 }
 
-// Cache makes the ClusterProfiles of the cache of the system small. Of what the API server notes about field managers it keeps what the hub and the
-// former writers own, and nothing of the ways to access clusters.
+// Cache has the cache of the system keep compact ClusterProfiles.
 func (o Options) Cache(options *cache.Options) {
 	if options.ByObject == nil {
 		options.ByObject = map[client.Object]cache.ByObject{}
 	}
 	options.ByObject[&clusterinventory.ClusterProfile{}] = cache.ByObject{Transform: func(in any) (any, error) {
 		if profile, is := in.(*clusterinventory.ClusterProfile); is {
-			profile.ManagedFields = clusterprofiles.EntriesOf(profile.ManagedFields, o.FormerWriters...)
-			profile.Status.AccessProviders, profile.Status.CredentialProviders = nil, nil
+			clusterprofiles.Compact(profile, o.FormerWriters...)
 		}
 		return in, nil
 	}}
