@@ -3,11 +3,12 @@
 package clusterprofiles
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
@@ -19,72 +20,92 @@ type Write struct {
 // Any reports whether there is anything to apply.
 func (w Write) Any() bool { return w.Object || w.Status }
 
-// Compare returns what has to be applied so that a ClusterProfile, which may be compact, says what the Profile does, and no more of what the hub has
-// said before; nil is none. Fields of others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from
-// then on the hub owns it too.
-func (p *Profile) Compare(present *clusterinventory.ClusterProfile) Write {
-	if present == nil {
-		present = &clusterinventory.ClusterProfile{}
-	}
-	wanted, is := p.digests(), digestsOf(present)
-	return Write{Object: wanted.object != is.object, Status: wanted.status != is.status}
+// Existing is what a ClusterProfile in the API server says.
+type Existing struct {
+	Labels map[string]string
+	Spec   Spec
+	Status Status
+	// Owned are the fields of the object and of its status that the field manager of the hub has applied; nil for none.
+	Owned *fieldpath.Set
 }
 
-// applied returns what of a ClusterProfile the hub has applied, as a Profile whose lists are sorted.
-func applied(present *clusterinventory.ClusterProfile) *Profile {
-	by := owner{Owns(present.ManagedFields)}
-	profile := &Profile{Name: present.Name, Labels: map[string]string{}}
-	for key, value := range present.Labels {
-		if by.owns("metadata", "labels", key) {
-			profile.Labels[key] = value
-		}
-	}
-	if by.owns("spec", "displayName") {
-		profile.Spec.DisplayName = present.Spec.DisplayName
-	}
-	if by.owns("spec", "clusterManager") {
-		profile.Spec.ClusterManager.Name = present.Spec.ClusterManager.Name
-	}
-
-	if by.owns("status", "version", "kubernetes") {
-		profile.Status.Version = &Version{Kubernetes: present.Status.Version.Kubernetes}
-	}
-	for _, known := range present.Status.Properties {
-		if by.owns("status", "properties", fieldpath.KeyByFields("name", known.Name)) {
-			profile.Status.Properties = append(profile.Status.Properties, Property{Name: known.Name, Value: known.Value})
-		}
-	}
-	for _, known := range present.Status.Conditions {
-		if by.owns("status", "conditions", fieldpath.KeyByFields("type", known.Type)) {
-			profile.Status.Conditions = append(profile.Status.Conditions, Condition{
-				Type: known.Type, Status: known.Status, Reason: known.Reason, Message: known.Message, LastTransitionTime: known.LastTransitionTime,
-			})
-		}
-	}
-	slices.SortFunc(profile.Status.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(profile.Status.Conditions, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
-	return profile
+// Digests stand for what the hub has applied of a ClusterProfile: of its object and of its status.
+type Digests struct {
+	Object, Status [sha256.Size]byte
 }
 
-// owner has the fields of an object that one field manager has applied.
-type owner struct{ fields *fieldpath.Set }
+// Compare returns what has to be applied so that a ClusterProfile with these digests says what the Profile does, and no more of what the hub has said
+// before. Fields of others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from then on the hub owns
+// it too.
+func (p *Profile) Compare(existing Digests) Write {
+	wanted := p.digests()
+	return Write{Object: wanted.Object != existing.Object, Status: wanted.Status != existing.Status}
+}
 
-// owns reports whether a field, or a field within it, is one of them.
-func (o owner) owns(path ...any) bool {
+// digests returns those of a ClusterProfile that says what the Profile does, whose lists are sorted.
+func (p *Profile) digests() Digests {
+	object := struct {
+		Labels map[string]string
+		Spec   Spec
+	}{p.Labels, p.Spec}
+	return Digests{Object: digest(object), Status: digest(p.Status)}
+}
+
+func digest(value any) [sha256.Size]byte {
+	content, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // Strings and times always have a JSON.
+	}
+	return sha256.Sum256(content)
+}
+
+// Digests returns those of what the hub has applied.
+func (e *Existing) Digests() Digests {
+	applied := &Profile{Labels: map[string]string{}}
+	for key, value := range e.Labels {
+		if e.owns("metadata", "labels", key) {
+			applied.Labels[key] = value
+		}
+	}
+	if e.owns("spec", "displayName") {
+		applied.Spec.DisplayName = e.Spec.DisplayName
+	}
+	if e.owns("spec", "clusterManager") {
+		applied.Spec.ClusterManager = e.Spec.ClusterManager
+	}
+
+	if e.owns("status", "version", "kubernetes") {
+		applied.Status.Version = e.Status.Version
+	}
+	for _, property := range e.Status.Properties {
+		if e.owns("status", "properties", fieldpath.KeyByFields("name", property.Name)) {
+			applied.Status.Properties = append(applied.Status.Properties, property)
+		}
+	}
+	for _, condition := range e.Status.Conditions {
+		if e.owns("status", "conditions", fieldpath.KeyByFields("type", condition.Type)) {
+			applied.Status.Conditions = append(applied.Status.Conditions, condition)
+		}
+	}
+	slices.SortFunc(applied.Status.Properties, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(applied.Status.Conditions, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
+	return applied.digests()
+}
+
+// owns reports whether the hub has applied a field, or a field within it.
+func (e *Existing) owns(path ...any) bool {
+	if e.Owned == nil {
+		return false
+	}
 	of := fieldpath.MakePathOrDie(path...)
-	if o.fields.Has(of) {
+	if e.Owned.Has(of) {
 		return true
 	}
-	within := o.fields
+	within := e.Owned
 	for _, element := range of {
 		within = within.WithPrefix(element)
 	}
 	return !within.Empty()
-}
-
-// AppliedByHub reports whether the hub has applied anything of a ClusterProfile, which may be compact.
-func AppliedByHub(profile *clusterinventory.ClusterProfile) bool {
-	return slices.ContainsFunc(profile.ManagedFields, isOwn)
 }
 
 // FieldManager is the field manager of the ClusterProfiles that the hub applies.
@@ -95,9 +116,14 @@ const FieldManager = "placement-hub-clusterprofiles"
 func Owns(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	owned := &fieldpath.Set{}
 	for _, entry := range entries {
-		if isOwn(entry) {
+		if IsOwn(entry) {
 			owned = owned.Union(fieldsOf(entry))
 		}
 	}
 	return owned
+}
+
+// IsOwn reports whether an entry is of what the hub has applied.
+func IsOwn(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
 }

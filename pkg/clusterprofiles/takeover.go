@@ -63,7 +63,7 @@ func TakeOver(entries []metav1.ManagedFieldsEntry, managers []string) ([]metav1.
 	}
 
 	rest = slices.DeleteFunc(rest, func(entry metav1.ManagedFieldsEntry) bool {
-		return isOwn(entry) && taken[entry.Subresource] != nil
+		return IsOwn(entry) && taken[entry.Subresource] != nil
 	})
 	for _, subresource := range []string{"", "status"} {
 		if own := taken[subresource]; own != nil {
@@ -76,7 +76,7 @@ func TakeOver(entries []metav1.ManagedFieldsEntry, managers []string) ([]metav1.
 // ownEntry returns a copy of the entry of the hub for the subresource of another entry. If there is none, it is one without fields.
 func ownEntry(entries []metav1.ManagedFieldsEntry, of metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
 	for _, entry := range entries {
-		if isOwn(entry) && entry.Subresource == of.Subresource {
+		if IsOwn(entry) && entry.Subresource == of.Subresource {
 			return entry.DeepCopy()
 		}
 	}
@@ -116,10 +116,6 @@ func isSaid(path fieldpath.Path) bool {
 		})
 	}
 	return false
-}
-
-func isOwn(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
 }
 
 // fieldsOf returns the fields of an entry; none if it cannot be read.

@@ -21,6 +21,7 @@ import (
 const longestRun = time.Minute
 
 // PD21: the module without the repository around it, with what is in the module cache.
+// See docs/spec/ecosystem.md E22.
 func TestTheModuleStandsAlone(t *testing.T) {
 	p := startPlane(t, localplane.Options{}, profileDefinitions)
 	alone, built := t.TempDir(), filepath.Join(t.TempDir(), "toy.test")

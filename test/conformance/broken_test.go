@@ -46,6 +46,7 @@ func expectFailed(t *testing.T, results []conformance.Result, err error, rule st
 }
 
 // PD20: TestEachRuleFindsWhatBreaksIt runs the suite on implementations that break one rule, and on one that breaks none.
+// See docs/spec/ecosystem.md E21.
 func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 	p := startPlane(t, localplane.Options{}, profileDefinitions)
 	for _, rule := range append([]conformance.Rule{{Title: "none"}}, conformance.Rules()...) {

@@ -61,9 +61,11 @@ var (
 )
 
 // PD19: the hub, as a process with its default options, on ClusterProfiles as Open Cluster Management makes them.
+// See docs/spec/ecosystem.md E20.
 func TestTheHubIsConformantAtStrict(t *testing.T) { testConformantAtStrict(t, false) }
 
 // PD19: the hub on the ClusterProfiles of its controller clusterprofiles.
+// See docs/spec/ecosystem.md E20.
 func TestTheHubIsConformantAtStrictWithItsOwnProfiles(t *testing.T) { testConformantAtStrict(t, true) }
 
 func testConformantAtStrict(t *testing.T, ownProfiles bool) {

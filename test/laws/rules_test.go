@@ -22,7 +22,7 @@ const (
 
 // qualifiedNames are the names of the pages whose numbers stand on other pages too. Test names cite their rules with the name of the page in
 // front.
-var qualifiedNames = []string{"affinity-class", "federated-selector", "cluster-request"}
+var qualifiedNames = []string{"affinity-class", "federated-selector", "cluster-request", "ecosystem"}
 
 // qualifiedPage returns the page in docs/spec of a qualified name.
 func qualifiedPage(name string) string { return path.Join(path.Dir(specPages), name+".md") }

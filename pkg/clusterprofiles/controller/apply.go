@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -36,7 +37,7 @@ func (r *reconciler) apply(
 ) (time.Duration, error) {
 	wanted, out := r.patterns.Profile(cluster)
 	state := metrics.ProfileState{LeftOut: metrics.ClaimsLeftOut(out)}
-	write := wanted.Compare(profile)
+	write := wanted.Compare(digestsOf(cmp.Or(profile, &clusterinventory.ClusterProfile{})))
 	if len(unreadable.Of(cluster).Under("status")) > 0 {
 		write.Status = false // What cannot be read would be removed.
 	}

@@ -93,7 +93,7 @@ func (o Options) Cache(options *cache.Options) {
 	}
 	options.ByObject[&clusterinventory.ClusterProfile{}] = cache.ByObject{Transform: func(in any) (any, error) {
 		if profile, is := in.(*clusterinventory.ClusterProfile); is {
-			clusterprofiles.Compact(profile, o.FormerWriters...)
+			compact(profile, o.FormerWriters)
 		}
 		return in, nil
 	}}

@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +29,7 @@ const decisionsGo = time.Minute
 // withdraw deletes a ClusterProfile that the hub has applied, once no slice names it, or the hold and decisionsGo have passed. It returns when to
 // look again.
 func (r *reconciler) withdraw(ctx context.Context, key types.NamespacedName, profile *clusterinventory.ClusterProfile) (time.Duration, error) {
-	if !clusterprofiles.AppliedByHub(profile) || profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager {
+	if !slices.ContainsFunc(profile.ManagedFields, clusterprofiles.IsOwn) || profile.Spec.ClusterManager.Name != clusterprofiles.ClusterManager {
 		r.settle(key, metrics.ProfileState{})
 		return 0, nil
 	}

@@ -29,13 +29,21 @@ func TestArgoCDRefresh(t *testing.T) {
 		rule  string
 		check func(t *testing.T, h *suite.Hub)
 	}{
+		// docs/spec/ecosystem.md E11
 		{"AR5: a thousand changes of one ApplicationSet", checkManyChanges},
+		// docs/spec/ecosystem.md E11
 		{"AR5: one change of two hundred ApplicationSets", checkManySets},
+		// docs/spec/ecosystem.md E12
 		{"AR3, AR7: what is no change of clusters", checkNoChange},
+		// docs/spec/ecosystem.md E13
 		{"AR1, AR2, AR8: which ApplicationSets are refreshed", checkConcerned},
+		// docs/spec/ecosystem.md E14
 		{"AR6: the annotation stays", checkHeld},
+		// docs/spec/ecosystem.md E14
 		{"AR11: what the account may change", checkPolicy},
+		// docs/spec/ecosystem.md E10
 		{"AR12: a cluster joins", checkJoins},
+		// docs/spec/ecosystem.md E14
 		{"AR10: without the policy the process stops", checkProof},
 	} {
 		t.Run(part.rule, func(t *testing.T) { part.check(t, h) })

@@ -108,6 +108,7 @@ func theirDefinitions() string {
 }
 
 var _ = Describe("users of openMCP", Serial, func() {
+	// docs/spec/ecosystem.md E30
 	It("cluster-request C74, C75: apply the objects and commands of their page, beside their own definitions", func(ctx SpecContext) {
 		m := newMigration()
 		w := &world{namespace: "shop", ctx: ctx}

@@ -25,6 +25,7 @@ import (
 var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ordered, ContinueOnFailure, func() {
 	BeforeAll(func(ctx SpecContext) { moveToProfiles(ctx, "/clusterprofiles", withProfiles) })
 
+	// docs/spec/ecosystem.md E1
 	It("CP1, CP3, CP4: profiles of a bound set come, slices name them, and they go after the slices", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Set(ctx, "set")
@@ -46,6 +47,7 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		suite.ExpectGone(ctx, newProfile(f.Namespace, ourManager, f.Name("c002")))
 	})
 
+	// docs/spec/ecosystem.md E5 and E7
 	It("CP4, CP5, CP6: a doubled claim keeps no other from the profile, and accessProviders of others stay", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Set(ctx, "set")
@@ -75,6 +77,7 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 			WithContext(ctx).WithTimeout(suite.Timeout / 10).Should(Succeed())
 	})
 
+	// docs/spec/ecosystem.md E6
 	It("T18: status is written with publish, and the ways to access a cluster with provide-access", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Set(ctx, "set")
@@ -122,6 +125,7 @@ var _ = Describe("ClusterProfiles of a hub without Open Cluster Management", Ord
 		Expect(patch("publisher", both)).To(refused("provide-access"))
 	})
 
+	// docs/spec/ecosystem.md E3
 	It("CP7: a profile whose values another writer owns is left to that writer, with one Event", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		f.Cluster(ctx, "set", "c001", suite.Claiming("region", "eu"))

@@ -42,6 +42,7 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 		moveToProfiles(ctx, "/leaving", withProfiles, func(o *system.Options) { o.RemovalLimit.LostScopeHold = ptr.To(hold) })
 	})
 
+	// docs/spec/ecosystem.md E2
 	It("CP8: go after the slices when the binding is deleted", func(ctx SpecContext) {
 		f := prepared(ctx)
 		changes := recordChanges(ctx, f, f.Name("c001"), f.Name("c002"))
@@ -62,6 +63,7 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 		expectSlices(ctx, f, "p", []string{})
 	})
 
+	// docs/spec/ecosystem.md E2
 	It("CP8: go after the slices when a cluster leaves the set, and when one is deleted", func(ctx SpecContext) {
 		f := prepared(ctx)
 		f.Clusters(ctx, "set", 3, 3)
@@ -73,6 +75,7 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 		expectSlices(ctx, f, "p", []string{"./c003"})
 	})
 
+	// docs/spec/ecosystem.md E2
 	It("CP2, CP8: stay when the selector of the set is broken, or selects no cluster", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx, suite.WithoutAdmission)
 		set := f.LabelSet(ctx, "labels", metav1.LabelSelector{})
@@ -108,6 +111,7 @@ var _ = Describe("ClusterProfiles that go, and those that stay", Ordered, Contin
 		suite.Edit(ctx, pinned, func(p *clusterinventory.ClusterProfile) { p.Finalizers = nil })
 	})
 
+	// docs/spec/ecosystem.md E7
 	It("CP4, CP6: a flap of the availability is two writes in each namespace", func(ctx SpecContext) {
 		f := prepared(ctx)
 		second := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Name("second")}}

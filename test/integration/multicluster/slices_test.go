@@ -62,6 +62,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		moveTo(ctx, another, profiled)
 	})
 
+	// docs/spec/ecosystem.md E6
 	It("T18: nobody makes a ClusterProfile of the real producer without publish", func(ctx SpecContext) {
 		f := prepared(ctx)
 		eve := suite.As("eve")

@@ -71,6 +71,7 @@ var _ = Describe("ClusterProfiles of Open Cluster Management", Ordered, Continue
 
 	BeforeAll(func(ctx SpecContext) { moveToProfiles(ctx, "/takeover", withoutProfiles) })
 
+	// docs/spec/ecosystem.md E4
 	It("CP9: are taken over and given back without a new ClusterProfile and without a write of a slice", func(ctx SpecContext) {
 		registration := newRegistration()
 		f := prepared(ctx, registration)
@@ -157,6 +158,7 @@ var _ = Describe("ClusterProfiles of Open Cluster Management", Ordered, Continue
 		Expect(readProfile(ctx, f, Default, "c001").Status).To(Equal(theirs.Status))
 	})
 
+	// docs/spec/ecosystem.md E3
 	It("CP6: with equal values are written once, without a change of a value, and not when registration writes equal ones", func(ctx SpecContext) {
 		registration := newRegistration()
 		restartHub(ctx, withoutProfiles)

@@ -36,7 +36,7 @@ func (w *world) kubeconfigSecret() *corev1.Secret {
 	return secret
 }
 
-// expectKeysOfKubeconfig fails unless host, ca.crt and token are those of the kubeconfig in the Secret.
+// expectKeysOfKubeconfig (docs/spec/ecosystem.md E31) fails unless host, ca.crt and token are those of the kubeconfig in the Secret.
 func expectKeysOfKubeconfig(t *testing.T, secret *corev1.Secret) {
 	t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[KubeconfigKey])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package multikueue
+package consumerpages
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 // kueue is the module with the definitions, of the version that the page names.
 const kueue = "sigs.k8s.io/kueue@v0.19.0"
 
-func TestMultiKueue(t *testing.T) {
-	suite.Run(t, "the page about MultiKueue", suite.BeforeHub(install), suite.ConfigureHub(func(o *system.Options) {
+func TestConsumerPages(t *testing.T) {
+	suite.Run(t, "the pages about consumers of ClusterProfiles", suite.BeforeHub(install), suite.ConfigureHub(func(o *system.Options) {
 		o.Controllers, o.ProfileDecisions = append(o.Controllers, manifests.ClusterProfiles), true
 	}))
 }
