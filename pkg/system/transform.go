@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -48,7 +49,7 @@ func compact() toolscache.TransformFunc {
 		defer known.mu.Unlock()
 
 		if cluster, is := in.(*clusterv1.ManagedCluster); is {
-			known.keep(&cluster.Name)
+			known.compactCluster(cluster)
 			return in, nil
 		}
 		for _, codec := range codecs {
@@ -87,6 +88,47 @@ func (n *names) compactWork(work *workv1.ManifestWork) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	federation.InternWork(work, n.keep)
+}
+
+// compactCluster keeps once what many clusters say alike: the names and values of labels and claims, conditions, taints, and the names of resources
+// and annotations. The lists have no room to spare.
+func (n *names) compactCluster(cluster *clusterv1.ManagedCluster) {
+	n.keep(&cluster.Name)
+	cluster.Labels = keepMap(n, cluster.Labels, func(value *string) { n.keep(value) })
+	cluster.Annotations = keepMap(n, cluster.Annotations, func(*string) {})
+	cluster.Spec.Taints = api.CompactList(cluster.Spec.Taints)
+	for i := range cluster.Spec.Taints {
+		n.keep(&cluster.Spec.Taints[i].Key, &cluster.Spec.Taints[i].Value)
+	}
+
+	status := &cluster.Status
+	status.Capacity = keepMap(n, status.Capacity, func(*resource.Quantity) {})
+	status.Allocatable = keepMap(n, status.Allocatable, func(*resource.Quantity) {})
+	n.keep(&status.Version.Kubernetes)
+	status.ClusterClaims = api.CompactList(status.ClusterClaims)
+	for i := range status.ClusterClaims {
+		n.keep(&status.ClusterClaims[i].Name, &status.ClusterClaims[i].Value)
+	}
+	status.Conditions = api.CompactList(status.Conditions)
+	for i := range status.Conditions {
+		condition := &status.Conditions[i]
+		n.keep(&condition.Type, &condition.Reason, &condition.Message)
+	}
+}
+
+// keepMap returns a map with the known copies of its keys, and with the values as keep makes them; nil for nil.
+func keepMap[K ~string, V any](n *names, of map[K]V, keep func(*V)) map[K]V {
+	if of == nil {
+		return nil
+	}
+	kept := make(map[K]V, len(of))
+	for key, value := range of {
+		name := string(key)
+		n.keep(&name)
+		keep(&value)
+		kept[K(name)] = value
+	}
+	return kept
 }
 
 // keep replaces strings by the known copies of them; mu must be held.

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -60,7 +62,7 @@ func TestCompactChangesNothingThatIsRead(t *testing.T) {
 		&clusterinventory.PlacementDecision{ObjectMeta: meta, Decisions: []clusterinventory.ClusterDecision{
 			{ClusterProfileRef: clusterinventory.ClusterProfileReference{Namespace: "x", Name: "a"}, Reason: "because"},
 		}},
-		&clusterv1.ManagedCluster{ObjectMeta: meta}, &clusterv1beta1.Placement{ObjectMeta: meta},
+		&clusterv1.ManagedCluster{ObjectMeta: meta}, reportedCluster("c1"), &clusterv1beta1.Placement{ObjectMeta: meta},
 	} {
 		want, isObject := object.DeepCopyObject().(client.Object)
 		if !isObject {
@@ -108,6 +110,66 @@ func TestCompactKeepsNamesOnce(t *testing.T) {
 	for n, decision := range first.Status.Decisions {
 		if unsafe.StringData(decision.ClusterName) != unsafe.StringData(second.Status.Decisions[n].ClusterName) {
 			t.Errorf("there are two copies of %s", decision.ClusterName)
+		}
+	}
+}
+
+// reportedCluster returns a cluster as an agent reports it, with strings of its own.
+func reportedCluster(name string) *clusterv1.ManagedCluster {
+	own := func(text string) string { return strings.Clone(text) }
+	list := func() clusterv1.ResourceList {
+		return clusterv1.ResourceList{clusterv1.ResourceName(own("cpu")): resource.MustParse("4"), clusterv1.ResourceName(own("pods")): {}}
+	}
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{own("region"): own("eu-west"), own("name"): name}, Annotations: map[string]string{own("note"): "stays"},
+	}}
+	cluster.Spec.Taints = append(make([]clusterv1.Taint, 0, 4), clusterv1.Taint{Key: own("gpu"), Value: own("true"), Effect: "NoSelect"})
+	cluster.Status = clusterv1.ManagedClusterStatus{
+		Version: clusterv1.ManagedClusterVersion{Kubernetes: own("v1.36.1")}, Capacity: list(), Allocatable: list(),
+		ClusterClaims: append(make([]clusterv1.ManagedClusterClaim, 0, 4), clusterv1.ManagedClusterClaim{Name: own("zone"), Value: own("b")}),
+		Conditions: append(make([]metav1.Condition, 0, 4), metav1.Condition{
+			Type: own("HubAcceptedManagedCluster"), Reason: own("HubClusterAdminAccepted"), Message: own("Accepted by hub cluster admin"),
+		}),
+	}
+	return cluster
+}
+
+// Of what clusters say alike there is one copy, and their lists have no room to spare.
+func TestCompactKeepsWhatClustersShareOnce(t *testing.T) {
+	transform := compact()
+	stringsOf := func(cluster *clusterv1.ManagedCluster) map[string]string {
+		if _, err := transform(cluster); err != nil {
+			t.Fatal(err)
+		}
+		status := cluster.Status
+		if cap(cluster.Spec.Taints) != 1 || cap(status.ClusterClaims) != 1 || cap(status.Conditions) != 1 {
+			t.Errorf("room for %d taints, %d claims, %d conditions; want 1 each",
+				cap(cluster.Spec.Taints), cap(status.ClusterClaims), cap(status.Conditions))
+		}
+		taint, claim, condition := cluster.Spec.Taints[0], status.ClusterClaims[0], status.Conditions[0]
+		found := map[string]string{
+			"taint key": taint.Key, "taint value": taint.Value, "claim name": claim.Name, "claim value": claim.Value, "type": condition.Type,
+			"reason": condition.Reason, "message": condition.Message, "version": status.Version.Kubernetes, "label value": cluster.Labels["region"],
+		}
+		for key := range cluster.Labels {
+			found["label "+key] = key
+		}
+		for key := range cluster.Annotations {
+			found["annotation "+key] = key
+		}
+		for key := range status.Capacity {
+			found["capacity "+string(key)] = string(key)
+		}
+		for key := range status.Allocatable {
+			found["allocatable "+string(key)] = string(key)
+		}
+		return found
+	}
+
+	first, second := stringsOf(reportedCluster("c1")), stringsOf(reportedCluster("c2"))
+	for what, text := range first {
+		if unsafe.StringData(text) != unsafe.StringData(second[what]) {
+			t.Errorf("%s: there are two copies of %q", what, text)
 		}
 	}
 }
