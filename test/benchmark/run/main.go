@@ -218,7 +218,7 @@ func scenarios() []scenario {
 		{"cold-start", (*stage).coldStart}, {"label-change", (*stage).labelChange}, {"create", (*stage).create},
 		{"heartbeats-1", beats(1)}, {"heartbeats-10", beats(10)}, {"heartbeats-100", beats(100)},
 		{"create-in-churn", (*stage).createInChurn}, {"set-gained", (*stage).gain}, {"relabel-all", (*stage).relabelAll},
-		{"restart", (*stage).restart}, {historyName, (*stage).history}, {dashboardName, (*stage).dashboard},
+		{"restart", (*stage).restart}, {standbyName, (*stage).standby}, {historyName, (*stage).history}, {dashboardName, (*stage).dashboard},
 		{"ideal", (*stage).ideal}, {floorName, (*stage).floor},
 		{profilesName, (*stage).profiles}, {upstreamName, (*stage).upstream},
 	}
