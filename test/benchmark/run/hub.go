@@ -42,8 +42,10 @@ var servingAddress = regexp.MustCompile(`"Serving HTTPS" address="([^"]+)"`)
 // startHub starts the binary with some controllers and further flags, and returns when it serves.
 func startHub(ctx context.Context, binary, directory, kubeconfig, controllers string, flags ...string) (*hub, error) {
 	config := filepath.Join(directory, "controller.yaml")
-	if err := os.WriteFile(config, []byte(openEndpoint), 0o600); err != nil {
-		return nil, err
+	if _, err := os.Stat(config); err != nil { // A hub ends when its configuration changes, and another one may be running.
+		if err := os.WriteFile(config, []byte(openEndpoint), 0o600); err != nil {
+			return nil, err
+		}
 	}
 	p, err := startProcess(ctx, binary, append([]string{
 		"controller", "--kubeconfig=" + kubeconfig, "--config=" + config, "--controllers=" + controllers,
