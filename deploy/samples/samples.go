@@ -38,6 +38,15 @@ const (
 	FederationObjects   = "federation/30-objects.yaml"
 )
 
+// The files of the sample of a hub of hubs: those for the hub of hubs, and those for each hub below it.
+const (
+	HubsAbove      = "hubs/10-hub-of-hubs.yaml"
+	HubsBelow      = "hubs/20-hub.yaml"
+	HubsEurope     = "hubs/30-clusters-eu.yaml"
+	HubsUSA        = "hubs/31-clusters-us.yaml"
+	HubsPlacements = "hubs/40-placements.yaml"
+)
+
 // The files of the sample of ClusterRequests. The providers need to publish their profiles before the requests come, and each request is to be
 // decided before the next one.
 const (

@@ -49,7 +49,7 @@ func IsCompactWork(work *workv1.ManifestWork) bool { return digestOf(work) != ni
 //
 // It keeps what ExistingWorkOf, Identity.Owns, StoredHash and requests need: names, versions, finalizers, the identity of the object, who has
 // applied it, the hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the
-// failures of manifests, and the ready replicas. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that
+// failures of manifests, and the ready replicas or selected clusters. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that
 // cannot be hashed gets an empty hash, which differs from that of every wanted work.
 func CompactWork(work *workv1.ManifestWork) {
 	if IsCompactWork(work) {
@@ -150,7 +150,7 @@ func compactConditions(conditions []metav1.Condition, kept func(metav1.Condition
 	return compact
 }
 
-// compactManifests returns the manifests with a failure or a number of ready replicas.
+// compactManifests returns the manifests with a failure or a number that the agent reports.
 func compactManifests(manifests []workv1.ManifestCondition) []workv1.ManifestCondition {
 	var compact []workv1.ManifestCondition
 	for _, manifest := range manifests {
@@ -158,7 +158,7 @@ func compactManifests(manifests []workv1.ManifestCondition) []workv1.ManifestCon
 			return condition.Status == metav1.ConditionFalse
 		})}
 		for _, value := range manifest.StatusFeedbacks.Values {
-			if value.Name == ReadyReplicas && value.Value.Integer != nil {
+			if (value.Name == ReadyReplicas || value.Name == SelectedClusters) && value.Value.Integer != nil {
 				value.Value = workv1.FieldValue{Type: workv1.Integer, Integer: value.Value.Integer}
 				short.StatusFeedbacks.Values = append(short.StatusFeedbacks.Values, value)
 			}

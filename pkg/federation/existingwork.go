@@ -35,7 +35,8 @@ func ExistingWorksOf(identity Identity, works []*workv1.ManifestWork) ([]Existin
 
 func existingWorkOf(of owner, work *workv1.ManifestWork) (ExistingWork, error) {
 	existing := ExistingWork{
-		Cluster: work.Namespace, Ready: ReadyOf(work), Orphan: orphans(work), OrphanSeen: OrphanSeen(work),
+		Cluster: work.Namespace, Ready: ReadyOf(work), Selected: feedback(work, SelectedClusters),
+		Orphan: orphans(work), OrphanSeen: OrphanSeen(work),
 		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
 		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(), Restored: restored(work),
 	}

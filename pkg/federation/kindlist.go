@@ -101,6 +101,8 @@ func parseKind(value string) (schema.GroupVersionKind, error) {
 // neverDelivered returns why no object of a kind is delivered, or "".
 func neverDelivered(kind schema.GroupKind) string {
 	switch {
+	case kind == placements:
+		return "" // A hub of hubs delivers them: docs/scaling.md.
 	case undeliverable[kind] != "":
 		return undeliverable[kind]
 	case kind.Group == groupOCM || strings.HasSuffix(kind.Group, "."+groupOCM):

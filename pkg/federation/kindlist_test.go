@@ -30,6 +30,11 @@ func TestParseKinds(t *testing.T) {
 			},
 		},
 		{
+			reason: "Placements, which a hub of hubs delivers",
+			values: []string{"cluster.open-cluster-management.io/v1beta1/Placement"},
+			want:   []schema.GroupVersionKind{{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}},
+		},
+		{
 			reason: "a kind that is named twice, and one that is delivered anyway",
 			values: []string{"batch/v1/Job", "batch/v1/Job", "v1/ConfigMap", "apps/v1/Deployment"},
 			want:   []schema.GroupVersionKind{{Group: "batch", Version: "v1", Kind: "Job"}},
@@ -55,14 +60,14 @@ func TestParseKinds(t *testing.T) {
 			values: []string{
 				"v1/Pod", "v1/Event", "events.k8s.io/v1/Event", "coordination.k8s.io/v1/Lease", "discovery.k8s.io/v1/EndpointSlice",
 				"v1/Namespace", "v1/ServiceAccount", "work.open-cluster-management.io/v1/ManifestWork",
-				"cluster.open-cluster-management.io/v1beta1/Placement", "cluster.openmcp.cloud/v1alpha1/ClusterRequest",
+				"cluster.open-cluster-management.io/v1beta1/PlacementDecision", "cluster.openmcp.cloud/v1alpha1/ClusterRequest",
 				"authorization.k8s.io/v1/LocalSubjectAccessReview",
 			},
 			wantErr: []string{
 				`"v1/Pod" is never delivered: it is bound to a Node of the hub`, `"v1/Event" is never delivered`,
 				`"events.k8s.io/v1/Event" is never`, `"coordination.k8s.io/v1/Lease" is never`, `"discovery.k8s.io/v1/EndpointSlice" is never`,
 				`"v1/Namespace" is never`, `"v1/ServiceAccount" is never`, `"work.open-cluster-management.io/v1/ManifestWork" is never`,
-				`"cluster.open-cluster-management.io/v1beta1/Placement" is never`, `"cluster.openmcp.cloud/v1alpha1/ClusterRequest" is never`,
+				`"cluster.open-cluster-management.io/v1beta1/PlacementDecision" is never`, `"cluster.openmcp.cloud/v1alpha1/ClusterRequest" is never`,
 				`"authorization.k8s.io/v1/LocalSubjectAccessReview" is never delivered: API servers do not store it`,
 			},
 		},

@@ -12,10 +12,17 @@ const (
 	kindSecret     = "Secret"
 	kindConfigMap  = "ConfigMap"
 	kindNamespace  = "Namespace"
+	kindPlacement  = "Placement"
 
 	versionV1 = "v1"
 	groupApps = "apps"
 )
+
+// placements is the kind that a hub of hubs delivers to other hubs, which decide about their own clusters.
+var placements = schema.GroupKind{Group: "cluster." + groupOCM, Kind: kindPlacement}
+
+// SelectsClusters reports whether objects of the kind select clusters of the hub that gets them.
+func (k FederatedKind) SelectsClusters() bool { return k.GroupKind() == placements }
 
 // FederatedKind is a kind of objects that are delivered.
 type FederatedKind struct {

@@ -11,9 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// localAnnotations are those that kubectl, the API server or the controllers of the hub have set; members get none of them.
+// localAnnotations are those that kubectl, the API server or the controllers of the hub have set, or that are for the hub; members get none of them.
 var localAnnotations = map[string]bool{
 	corev1.LastAppliedConfigAnnotation:          true,
 	"deprecated.daemonset.template.generation":  true,
@@ -21,6 +22,7 @@ var localAnnotations = map[string]bool{
 	"deployment.kubernetes.io/revision-history": true,
 	"deployment.kubernetes.io/desired-replicas": true,
 	"deployment.kubernetes.io/max-replicas":     true,
+	clusterv1beta1.PlacementDisableAnnotation:   true, // A Placement that this hub is not to evaluate is evaluated by the hubs that get it.
 }
 
 // hubPrefix is the prefix of further annotations for the hub, such as those of the removal budget.

@@ -26,6 +26,8 @@ type ExistingWork struct {
 	// Replicas is the number of replicas in the work, and Ready how many of them the agent has reported as ready; 0 for objects without
 	// replicas.
 	Replicas, Ready int32
+	// Selected is how many clusters the hub that got a Placement has selected, as its agent has reported; nil for other kinds and before that.
+	Selected *int32
 	// Applied and Available are the conditions of the work; empty until the agent has reported them.
 	Applied, Available metav1.ConditionStatus
 	// Problem is what the agent has reported last about a manifest that it could not apply; empty if there is none.

@@ -39,6 +39,8 @@ const (
 	AgentFieldManager = "work-agent-federation"
 	// ReadyReplicas is the name of the status feedback with the number of ready replicas.
 	ReadyReplicas = "ReadyReplicas"
+	// SelectedClusters is the name of the status feedback with the number of clusters that the hub has selected which got a Placement.
+	SelectedClusters = "SelectedClusters"
 	// MaxPayload is the size of the manifests of a work in bytes that Open Cluster Management admits.
 	MaxPayload = 500 * 1024
 
@@ -246,15 +248,18 @@ func deleteOption(namespace workv1.ResourceIdentifier, orphan bool) *workv1.Dele
 
 // feedbackRules returns what the agents report of an object of a kind.
 func feedbackRules(kind FederatedKind) []workv1.FeedbackRule {
+	counted := func(name, path string) []workv1.FeedbackRule {
+		return []workv1.FeedbackRule{{Type: workv1.JSONPathsType, JsonPaths: []workv1.JsonPath{{Name: name, Path: path}}}}
+	}
 	switch {
+	case kind.SelectsClusters():
+		return counted(SelectedClusters, ".status.numberOfSelectedClusters")
 	case kind.Group != groupApps:
 		return nil
 	case kind.Kind == kindDeployment, kind.Kind == kindDaemonSet:
 		return []workv1.FeedbackRule{{Type: workv1.WellKnownStatusType}}
 	case kind.Kind == kindReplicaSet:
-		return []workv1.FeedbackRule{{
-			Type: workv1.JSONPathsType, JsonPaths: []workv1.JsonPath{{Name: ReadyReplicas, Path: ".status.readyReplicas"}},
-		}}
+		return counted(ReadyReplicas, ".status.readyReplicas")
 	default:
 		return nil
 	}

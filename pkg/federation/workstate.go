@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
@@ -98,14 +99,19 @@ func PlannedReplicas(work *workv1.ManifestWork) (int32, error) {
 
 // ReadyOf returns the number of ready replicas that the agent reported; 0 without a report.
 func ReadyOf(work *workv1.ManifestWork) int32 {
+	return ptr.Deref(feedback(work, ReadyReplicas), 0)
+}
+
+// feedback returns a number that the agent reported; nil without a report.
+func feedback(work *workv1.ManifestWork, name string) *int32 {
 	for _, manifest := range work.Status.ResourceStatus.Manifests {
 		for _, value := range manifest.StatusFeedbacks.Values {
-			if value.Name == ReadyReplicas && value.Value.Integer != nil {
-				return clamp(*value.Value.Integer)
+			if value.Name == name && value.Value.Integer != nil {
+				return ptr.To(clamp(*value.Value.Integer))
 			}
 		}
 	}
-	return 0
+	return nil
 }
 
 // clamp limits a number of replicas to those of an int32.

@@ -83,6 +83,7 @@ var needs = []struct {
 	{"test/integration/chart", []string{helm, helm3}},
 	{"test/integration/clusterprovider", []string{workAgent}},
 	{"test/integration/federation", []string{workAgent}},
+	{"test/integration/hubs", []string{workAgent}},
 	{"test/integration/localplane", []string{scheduler}},
 	{"test/integration/monitoring", []string{promtool}},
 	{"test/integration/platform", []string{promtool}},

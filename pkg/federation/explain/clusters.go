@@ -68,6 +68,9 @@ func addClusters(report *Report, e Evaluation, all bool) {
 			}
 		}
 
+		if e.Object.Kind.SelectsClusters() && !e.worksUnread {
+			cluster.Selected = work.Selected
+		}
 		report.Clusters = append(report.Clusters, cluster)
 	}
 

@@ -108,6 +108,9 @@ func (r *Report) headline() document.Text {
 	case r.State != "":
 		text = text.With("; " + document.Count(int(r.Replicas.Total), "replica"))
 	}
+	if r.SelectedClusters != nil {
+		text = text.With("; " + document.Count(int(*r.SelectedClusters), "cluster") + " selected by these hubs")
+	}
 	return text
 }
 
@@ -200,6 +203,9 @@ func (r *Report) columns(o document.Options) []string {
 	if r.Replicas != nil {
 		columns = append(columns, "READY")
 	}
+	if r.SelectedClusters != nil {
+		columns = append(columns, "SELECTED")
+	}
 	if o.Wide {
 		columns = append(columns, "WORK", "PENDING")
 	}
@@ -213,6 +219,9 @@ func (r *Report) row(cluster *Cluster, o document.Options) document.Row {
 	if r.Replicas != nil {
 		cells = append(cells, cluster.replicas())
 	}
+	if r.SelectedClusters != nil {
+		cells = append(cells, cluster.selected())
+	}
 	if o.Wide {
 		cells = append(cells, document.YesNo(cluster.Delivered), document.OrNone(cluster.Pending))
 	}
@@ -222,6 +231,14 @@ func (r *Report) row(cluster *Cluster, o document.Options) document.Row {
 		row.Cells[2].Tone = document.Bad
 	}
 	return row
+}
+
+// selected returns how many clusters the hub that got a Placement has selected.
+func (c *Cluster) selected() string {
+	if c.Selected == nil {
+		return document.NoValue
+	}
+	return strconv.Itoa(int(*c.Selected))
 }
 
 // replicas returns "2/3", the ready and the wanted replicas.

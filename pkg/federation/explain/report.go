@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -58,6 +59,9 @@ type Report struct {
 	Missing []Missing `json:"missing,omitempty"`
 	// RemovalHeld says why no work is withdrawn, and what to do; absent while withdrawals are allowed.
 	RemovalHeld string `json:"removalHeld,omitempty"`
+	// SelectedClusters is how many clusters the hubs that got a Placement have selected together; absent for other kinds, and until an agent
+	// reports it.
+	SelectedClusters *int32 `json:"selectedClusters,omitempty"`
 	// Clusters are the clusters: held ones, selected ones, others with a work, and then the others by the stage that they reached; each by name.
 	// Clusters out of scope without a work are left out unless they were asked for.
 	Clusters []Cluster `json:"clusters"`
@@ -108,6 +112,8 @@ type Cluster struct {
 	// if the ManifestWorks could not be read.
 	Wanted *int32 `json:"wanted,omitempty"`
 	Ready  *int32 `json:"ready,omitempty"`
+	// Selected is how many clusters the hub that got a Placement has selected; absent for other kinds, and until its agent reports it.
+	Selected *int32 `json:"selectedClusters,omitempty"`
 	// WhyNoReplicas says why a selected cluster gets no replicas; absent for the others.
 	WhyNoReplicas string `json:"whyNoReplicas,omitempty"`
 	// Problem is the last error of the agent; empty if there is none.
@@ -166,6 +172,9 @@ func NewReport(e Evaluation, all bool) Report {
 		if cluster.Applied == string(metav1.ConditionTrue) {
 			report.Applied++
 		}
+		if cluster.Selected != nil {
+			report.SelectedClusters = ptr.To(ptr.Deref(report.SelectedClusters, 0) + *cluster.Selected)
+		}
 	}
 
 	if identity.Kind.HasReplicas() && e.State != federation.NotDelivered {
@@ -205,6 +214,10 @@ func notesOf(e Evaluation) []string {
 	if e.Target.Placement != "" && e.State == federation.Delivering {
 		notes = append(notes, "the clusters are the decisions of a Placement: placement explain "+e.Object.Meta.Namespace+"/"+e.Target.Placement+
 			" says why")
+	}
+	if e.Object.Kind.SelectsClusters() && e.State == federation.Delivering {
+		notes = append(notes, "each hub that gets the Placement decides about its own clusters: there, placement explain "+
+			e.Object.Meta.Namespace+"/"+e.Object.Meta.Name+" says why")
 	}
 	if slices.ContainsFunc(e.Works, func(work federation.ExistingWork) bool { return work.Applied == metav1.ConditionTrue && !work.Orphan }) {
 		notes = append(notes, mergedNote)

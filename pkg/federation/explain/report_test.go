@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -262,6 +263,44 @@ func TestReportOfReplicas(t *testing.T) {
 	eu1, eu2 := clusterOf(t, report, "eu1"), clusterOf(t, report, "eu2")
 	if *eu1.Ready != 4 || *eu1.Wanted+*eu2.Wanted != 9 {
 		t.Errorf("eu1 %+v, eu2 %+v", eu1, eu2)
+	}
+}
+
+// A hub of hubs: the report has how many clusters each hub has selected for the Placement that it got, and where to ask why. The copies lack the
+// annotation that keeps the hub of hubs from evaluating it.
+func TestReportOfPlacement(t *testing.T) {
+	const object = `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {namespace: team-a, name: p,
+		annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: "true"}}, spec: {numberOfClusters: 3}}`
+	w := newWorld(t)
+	w.objects.Kinds = append(federation.DefaultKinds(), federation.FederatedKind{
+		GroupVersionKind: schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"},
+		Resource:         "placements",
+	})
+	works := w.deliver(w.add(object), 0, "eu1", "us1")
+	works[0].Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{
+		StatusFeedbacks: workv1.StatusFeedbackResult{Values: []workv1.FeedbackValue{{
+			Name: federation.SelectedClusters, Value: workv1.FieldValue{Type: workv1.Integer, Integer: new(int64(3))},
+		}}},
+	}}
+	for _, manifest := range works[0].Spec.Workload.Manifests {
+		if strings.Contains(string(manifest.Raw), "scheduling-disable") {
+			t.Errorf("the copy is %s", manifest.Raw)
+		}
+	}
+
+	report := w.report("Placement.cluster.open-cluster-management.io/team-a/p")
+	if got, want := report.headline().String(), "3 clusters selected, all in scope, applied in 0; 3 clusters selected by these hubs"; got != want {
+		t.Errorf("the headline is %q, want %q", got, want)
+	}
+	if note := "there, placement explain team-a/p says why"; !strings.Contains(strings.Join(report.Notes, "\n"), note) {
+		t.Errorf("the notes are %q, want %q", report.Notes, note)
+	}
+	var cells []string
+	for i := range report.Clusters {
+		cells = append(cells, report.Clusters[i].Name+" "+report.row(&report.Clusters[i], document.Options{}).Cells[4].Text)
+	}
+	if diff := cmp.Diff([]string{"eu1 3", "eu2 -", "us1 -"}, cells); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -111,6 +111,9 @@ func memberConfig(plane *localplane.ControlPlane) *rest.Config {
 	return config
 }
 
+// ControlPlane is the API server of the member.
+func (m *Member) ControlPlane() *localplane.ControlPlane { return m.plane }
+
 // startAgent starts the agent. The spec in which the agent exits by itself fails.
 func (m *Member) startAgent(ctx context.Context) {
 	GinkgoHelper()
