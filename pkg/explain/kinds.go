@@ -89,6 +89,7 @@ func placementKinds() []*Kind {
 
 		if adapter == api.V1beta1 {
 			placement.Reads, placement.Limited = OfPlacements|OfDelivery, OfPlacements|OfDelivery
+			placement.lists = append(placement.lists, deliveredPlacements{ifDelivered{delivered}})
 			decision.Reads, decision.Limited = OfPlacements|OfDelivery, OfDelivery
 		} else {
 			placement.Plural, decision.Plural = "Placements."+placement.Group, "PlacementDecisions."+placement.Group

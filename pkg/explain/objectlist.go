@@ -4,12 +4,15 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/objectlist"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -103,6 +106,73 @@ func (i ifDelivered) put(s *State, object api.Object) error {
 		return nil
 	}
 	return i.listOf.put(s, object)
+}
+
+// deliveredPlacements adds the Placements that the hub of the State delivers to other hubs to the objects that are delivered. They are in the list of
+// Placements, too.
+type deliveredPlacements struct{ ifDelivered }
+
+// all and find leave the Placements to their own list.
+func (d deliveredPlacements) all(*State) []api.Object { return nil }
+
+func (d deliveredPlacements) find(*State, api.Object) api.Object { return nil }
+
+func (d deliveredPlacements) add(s *State, object api.Object) error {
+	delivered, err := asDelivered(object)
+	if err != nil {
+		return err
+	}
+	return d.ifDelivered.add(s, delivered)
+}
+
+func (d deliveredPlacements) put(s *State, object api.Object) error {
+	delivered, err := asDelivered(object)
+	if err != nil {
+		return err
+	}
+	return d.ifDelivered.put(s, delivered)
+}
+
+func (d deliveredPlacements) remove(s *State, object api.Object) {
+	if delivered, err := asDelivered(object); err == nil { // Without it there is nothing to remove.
+		d.ifDelivered.remove(s, delivered)
+	}
+}
+
+// asDelivered returns a Placement as delivered objects are kept: without what its type says of fields that are not set.
+func asDelivered(placement api.Object) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement)
+	if err != nil {
+		return nil, fmt.Errorf("converting Placement %s/%s: %w", placement.GetNamespace(), placement.GetName(), err)
+	}
+	if spec, is := content["spec"].(map[string]any); is {
+		withoutEmpty(spec)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(api.V1beta1.Kind())
+	return object, nil
+}
+
+// withoutEmpty removes the empty objects in the spec of a Placement, and the number of clusters in a group that its type has where none is set.
+func withoutEmpty(object map[string]any) {
+	maps.DeleteFunc(object, func(name string, value any) bool {
+		if name == "clustersPerDecisionGroup" {
+			return value == int64(0)
+		}
+		inner, is := value.(map[string]any)
+		if is {
+			withoutEmpty(inner)
+		}
+		return is && len(inner) == 0
+	})
+}
+
+// DeliveredKind returns the kind by which a State keeps objects that are delivered. Placements that a hub of hubs delivers are a kind of their own there.
+func (s *State) DeliveredKind(kind federation.FederatedKind) *Kind {
+	if kind.SelectsClusters() {
+		return newDelivered(kind.GroupVersionKind, nil)
+	}
+	return s.KindOf(kind.GroupVersionKind)
 }
 
 func (s *State) delivers(object api.Object) bool {

@@ -64,7 +64,7 @@ func AddFederated(
 	}
 
 	for _, kind := range kinds {
-		known := state.KindOf(kind.GroupVersionKind)
+		known := state.DeliveredKind(kind)
 		r.read(known, namespaces)
 		if r.unread[known] != nil {
 			r.objects.KindsUnread = append(r.objects.KindsUnread, kind.Kind)

@@ -4,6 +4,8 @@ package hubs
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,7 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/deploy/samples"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -70,6 +77,19 @@ var _ = Describe("a hub of hubs", Ordered, func() {
 		below := &clusterv1beta1.Placement{}
 		Expect(europe.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "web"}, below)).To(Succeed())
 		Expect(below.Annotations).NotTo(HaveKey(clusterv1beta1.PlacementDisableAnnotation))
+	})
+
+	It("is explained through both levels", func(ctx SpecContext) {
+		kinds := []federation.FederatedKind{{GroupVersionKind: api.V1beta1.Kind(), Resource: "placements"}}
+		above, err := hubstate.FederatedFromCluster(ctx, suite.Client, namespace, kinds)
+		Expect(err).NotTo(HaveOccurred())
+		web := func(key inventory.Key) bool { return key.Name == "web" }
+		text := &strings.Builder{}
+		reports := above.ReportObjects(explain.ObjectFilter{Wanted: web}, false, time.Now())
+		Expect(printers.Print(text, printers.FormatTable, reports, printers.Style{})).To(Succeed())
+		Expect(reports.Objects).To(ConsistOf(HaveField("Notes", ContainElement(ContainSubstring("there, placement explain fleet/web says why")))))
+		Expect(text.String()).To(And(ContainSubstring("2 clusters selected, all in scope, applied in 2; 3 clusters selected by these hubs"),
+			MatchRegexp(`hub-eu +Selected +True +True +2`), MatchRegexp(`hub-us +Selected +True +True +1`)))
 	})
 
 	It("delivers a Placement to the hubs that its selector names alone", func(ctx SpecContext) {
