@@ -33,7 +33,7 @@ const (
 	// lull is how long no Event may be sent for all to be sent: a second is the longest pause between two.
 	lull = 1500 * time.Millisecond
 	// longest is how long one scenario may take before it counts as stuck.
-	longest = 30 * time.Minute
+	longest = time.Hour
 )
 
 // stage is a control plane with a fleet of one size, and what is measured on it.
