@@ -24,6 +24,6 @@
 // The directory clusters is a sample for the system clusterrequest: two providers of clusters and three purposes, four requests, of which two
 // share a Cluster and one is denied, and a Placement and a request for access of a team that got a cluster.
 //
-// The directory hubs is a sample of three hubs: a hub of hubs, whose clusters are two hubs, and two Placements that it delivers to them. Its first and
-// last file are for the hub of hubs, 20-hub.yaml for both other hubs, and 30-clusters-eu.yaml and 31-clusters-us.yaml for one of them each.
+// The directory hubs is a sample of three hubs: a hub of hubs, whose clusters are two hubs, and two Placements that it delivers to them. Its first
+// and last file are for the hub of hubs, 20-hub.yaml for both other hubs, and 30-clusters-eu.yaml and 31-clusters-us.yaml for one of them each.
 package samples

@@ -35,8 +35,8 @@ type Digests struct {
 }
 
 // Compare returns what has to be applied so that a ClusterProfile with these digests says what the Profile does, and no more of what the hub has said
-// before. Fields of others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from then on the hub owns
-// it too.
+// before. Fields of others are no reason to write. A field whose value is right and that the hub has not applied yet is one: from then on the hub
+// owns it too.
 func (p *Profile) Compare(existing Digests) Write {
 	wanted := p.digests()
 	return Write{Object: wanted.Object != existing.Object, Status: wanted.Status != existing.Status}

@@ -34,8 +34,8 @@ func TestDeliveredPlacements(t *testing.T) {
 			count := func(after string, state *State, placements, delivered int) {
 				t.Helper()
 				if len(state.Placements) != placements || len(state.Federated.Objects) != delivered {
-					t.Errorf("after %s: %d Placements, %d delivered; want %d and %d", after, len(state.Placements), len(state.Federated.Objects), placements,
-						delivered)
+					t.Errorf("after %s: %d Placements, %d delivered; want %d and %d", after, len(state.Placements), len(state.Federated.Objects),
+						placements, delivered)
 				}
 			}
 			if err := kind.Add(s, placement); err != nil {

@@ -167,7 +167,8 @@ func withoutEmpty(object map[string]any) {
 	})
 }
 
-// DeliveredKind returns the kind by which a State keeps objects that are delivered. Placements that a hub of hubs delivers are a kind of their own there.
+// DeliveredKind returns the kind by which a State keeps objects that are delivered. Placements that a hub of hubs delivers are a kind of their own
+// there.
 func (s *State) DeliveredKind(kind federation.FederatedKind) *Kind {
 	if kind.SelectsClusters() {
 		return newDelivered(kind.GroupVersionKind, nil)

@@ -49,8 +49,8 @@ func IsCompactWork(work *workv1.ManifestWork) bool { return digestOf(work) != ni
 //
 // It keeps what ExistingWorkOf, Identity.Owns, StoredHash and requests need: names, versions, finalizers, the identity of the object, who has
 // applied it, the hash and replicas instead of the manifests, and the deletion policy; of the status the conditions Applied and Available, the
-// failures of manifests, and the ready replicas or selected clusters. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A work that
-// cannot be hashed gets an empty hash, which differs from that of every wanted work.
+// failures of manifests, and the ready replicas or selected clusters. Messages are cut at 256 bytes. Everything else is dropped, also the labels. A
+// work that cannot be hashed gets an empty hash, which differs from that of every wanted work.
 func CompactWork(work *workv1.ManifestWork) {
 	if IsCompactWork(work) {
 		return

@@ -21,9 +21,6 @@ const (
 // placements is the kind that a hub of hubs delivers to other hubs, which decide about their own clusters.
 var placements = schema.GroupKind{Group: "cluster." + groupOCM, Kind: kindPlacement}
 
-// SelectsClusters reports whether objects of the kind select clusters of the hub that gets them.
-func (k FederatedKind) SelectsClusters() bool { return k.GroupKind() == placements }
-
 // FederatedKind is a kind of objects that are delivered.
 type FederatedKind struct {
 	schema.GroupVersionKind
@@ -48,6 +45,9 @@ func DefaultKinds() []FederatedKind {
 func newKind(group, kind, resource string) FederatedKind {
 	return FederatedKind{GroupVersionKind: schema.GroupVersionKind{Group: group, Version: versionV1, Kind: kind}, Resource: resource}
 }
+
+// SelectsClusters reports whether objects of the kind select clusters of the hub that gets them.
+func (k FederatedKind) SelectsClusters() bool { return k.GroupKind() == placements }
 
 // HasReplicas reports whether the replicas of the kind are distributed over the clusters.
 func (k FederatedKind) HasReplicas() bool {

@@ -116,7 +116,7 @@ func TestCompactKeepsNamesOnce(t *testing.T) {
 
 // reportedCluster returns a cluster as an agent reports it, with strings of its own.
 func reportedCluster(name string) *clusterv1.ManagedCluster {
-	own := func(text string) string { return strings.Clone(text) }
+	own := strings.Clone
 	list := func() clusterv1.ResourceList {
 		return clusterv1.ResourceList{clusterv1.ResourceName(own("cpu")): resource.MustParse("4"), clusterv1.ResourceName(own("pods")): {}}
 	}

@@ -61,7 +61,8 @@ func digestsOf(profile *clusterinventory.ClusterProfile) clusterprofiles.Digests
 // managedByHub are the managedFields of all compact ClusterProfiles that only the hub owns. They are shared and must not be changed.
 var managedByHub = []metav1.ManagedFieldsEntry{{Manager: clusterprofiles.FieldManager, Operation: metav1.ManagedFieldsOperationApply}}
 
-// compactManagers returns an entry without fields if the hub has applied a ClusterProfile, and the entries of the former writers, which takeOver reads.
+// compactManagers returns an entry without fields if the hub has applied a ClusterProfile, and the entries of the former writers, which takeOver
+// reads.
 func compactManagers(entries []metav1.ManagedFieldsEntry, formerWriters []string) []metav1.ManagedFieldsEntry {
 	var small []metav1.ManagedFieldsEntry
 	if slices.ContainsFunc(entries, clusterprofiles.IsOwn) {

@@ -27,7 +27,8 @@ func appliedByHub() []metav1.ManagedFieldsEntry {
 // reported returns a cluster with a version, a claim and a condition.
 func reported() *clusterv1.ManagedCluster {
 	joined := metav1.Condition{
-		Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionTrue, Reason: "Joined", Message: "m", LastTransitionTime: metav1.Unix(5, 0),
+		Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionTrue, Reason: "Joined", Message: "m",
+		LastTransitionTime: metav1.Unix(5, 0),
 	}
 	return &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1"},
@@ -123,7 +124,8 @@ func TestCompactKeepsWhatIsRead(t *testing.T) {
 			profile := settled()
 			profile.ManagedFields = test.entries
 			want := clusterinventory.ClusterProfile{ObjectMeta: metav1.ObjectMeta{
-				Namespace: key.Namespace, Name: key.Name, UID: "u", ResourceVersion: "7", CreationTimestamp: metav1.Unix(5, 0), ManagedFields: test.want,
+				Namespace: key.Namespace, Name: key.Name, UID: "u", ResourceVersion: "7", CreationTimestamp: metav1.Unix(5, 0),
+				ManagedFields: test.want,
 			}}
 			want.Spec.ClusterManager.Name = clusterprofiles.ClusterManager
 

@@ -61,20 +61,24 @@ func addClusters(report *Report, e Evaluation, all bool) {
 		if cluster.Delivered {
 			cluster.Applied, cluster.Available, cluster.Problem = string(work.Applied), string(work.Available), work.Problem
 		}
-		if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
-			cluster.Wanted, cluster.WhyNoReplicas = ptr.To(e.wanted(name, work)), e.WhyNoReplicas(name)
-			if !e.worksUnread {
-				cluster.Ready = ptr.To(work.Ready)
-			}
-		}
-
-		if e.Object.Kind.SelectsClusters() && !e.worksUnread {
-			cluster.Selected = work.Selected
-		}
+		e.addNumbers(&cluster, work, selected)
 		report.Clusters = append(report.Clusters, cluster)
 	}
 
 	sortClusters(report.Clusters)
+}
+
+// addNumbers adds the replicas of a workload in a cluster, and the clusters that a hub has selected for a Placement.
+func (e Evaluation) addNumbers(cluster *Cluster, work federation.ExistingWork, selected bool) {
+	if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
+		cluster.Wanted, cluster.WhyNoReplicas = ptr.To(e.wanted(cluster.Name, work)), e.WhyNoReplicas(cluster.Name)
+		if !e.worksUnread {
+			cluster.Ready = ptr.To(work.Ready)
+		}
+	}
+	if e.Object.Kind.SelectsClusters() && !e.worksUnread {
+		cluster.Selected = work.Selected
+	}
 }
 
 // causes returns a function for the clause that rejected a cluster: the reason of its report, without the details of the cluster if the verdict is

@@ -129,6 +129,7 @@ var _ = Describe("the replicas of a workload", func() {
 			works := worksOf(ctx, g, object)
 			return []int32{federation.ReadyOf(works["eu1"]), federation.ReadyOf(works["eu2"])}
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]int32{6, 3}))
+		s.AwaitIdle(ctx) // The hub has seen the reports, too.
 
 		// A third cluster gets none of the nine, and one of three that are added; with rebalance the weights count.
 		annotate(ctx, object, selecting(`[]`))

@@ -34,7 +34,8 @@ var _ = Describe("a hub of hubs", Ordered, func() {
 		GinkgoHelper()
 		Eventually(func(g Gomega) {
 			pages := &clusterv1beta1.PlacementDecisionList{}
-			g.Expect(on.List(ctx, pages, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: placement})).To(Succeed())
+			of := client.MatchingLabels{clusterv1beta1.PlacementLabel: placement}
+			g.Expect(on.List(ctx, pages, client.InNamespace(namespace), of)).To(Succeed())
 			names := []string{}
 			for i := range pages.Items {
 				for _, decision := range pages.Items[i].Status.Decisions {

@@ -207,5 +207,7 @@ var _ = Describe("ClusterProfiles of Open Cluster Management", Ordered, Continue
 
 // appliedByHub returns the entries of the field manager of the hub.
 func appliedByHub(profile *clusterinventory.ClusterProfile) []metav1.ManagedFieldsEntry {
-	return slices.DeleteFunc(profile.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager != clusterprofiles.FieldManager })
+	return slices.DeleteFunc(profile.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager != clusterprofiles.FieldManager
+	})
 }

@@ -24,7 +24,9 @@ var _ = Describe("What is read before clusters leave", func() {
 		f.Clusters(ctx, "set", 1, 5, suite.Labeled("role", "web"))
 		f.AwaitClusters(ctx)
 		Expect(suite.Each(ctx, placements, func(ctx context.Context, i int) error {
-			f.Placement(ctx, "p"+strconv.Itoa(i), clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("role", "web")}})
+			f.Placement(ctx, "p"+strconv.Itoa(i), clusterv1beta1.PlacementSpec{
+				Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("role", "web")},
+			})
 			return nil
 		})).To(Succeed())
 		selected := func(shorts ...string) {
