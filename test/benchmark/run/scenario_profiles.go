@@ -49,8 +49,8 @@ type profileCost struct {
 	peak int64
 }
 
-// profiles (docs/spec/ecosystem.md E8) makes the ClusterProfiles of all clusters in a few namespaces, and changes labels that placements select by with
-// and without the controller. Then it changes a claim of every cluster, which a client without a thought does, too.
+// profiles (docs/spec/ecosystem.md E8) makes the ClusterProfiles of all clusters in a few namespaces, and changes labels that placements select by
+// with and without the controller. Then it changes a claim of every cluster, which a client without a thought does, too.
 func (s *stage) profiles(ctx context.Context) error {
 	if err := s.preferProfiles(ctx); err != nil {
 		return err
