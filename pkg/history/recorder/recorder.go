@@ -173,8 +173,8 @@ var _ manager.LeaderElectionRunnable = (*recording)(nil)
 // NeedLeaderElection returns false: it runs on every replica.
 func (*recording) NeedLeaderElection() bool { return false }
 
-// Start registers the event handlers, and turns rounds into rows until ctx ends. What was stored is read after that: decisions that are made meanwhile
-// would count as those that were there before.
+// Start registers the event handlers, and turns rounds into rows until ctx ends. What was stored is read after that: decisions that are made
+// meanwhile would count as those that were there before.
 func (r *recording) Start(ctx context.Context) error {
 	for _, kind := range inventory.Kinds() {
 		if object, is := kind.New().(client.Object); is {
