@@ -77,9 +77,9 @@ func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) erro
 }
 
 // gcPercent makes more garbage collections than the default. The heap of the hub is caches, which live until they change, so that a collection costs
-// little and what waits for one is half of the memory: with 10,000 clusters and 1,000 Placements the hub has 310 MiB at most, in place of 419, for a
-// tenth more CPU time of its start.
-const gcPercent = 40
+// little and what waits for one is half of the memory: with 10,000 clusters and 1,000 Placements the hub has 364 MiB at most, in place of 430, for a
+// twentieth more CPU time of its start. With 40 it has 310 MiB, and a start with 1,000 clusters takes a quarter longer.
+const gcPercent = 60
 
 // run connects to the hub and runs the controllers until ctx ends. A file of --terminate-on-files that changes calls stop, which ends ctx.
 func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (err error) {
