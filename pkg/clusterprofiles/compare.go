@@ -29,7 +29,7 @@ type Existing struct {
 	Owned *fieldpath.Set
 }
 
-// Digests stand for what the hub has applied of a ClusterProfile: of its object and of its status.
+// Digests are hashes of what the hub has applied of a ClusterProfile. Equal contents have equal Digests.
 type Digests struct {
 	Object, Status [sha256.Size]byte
 }

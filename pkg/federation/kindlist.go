@@ -70,7 +70,7 @@ func ParseKinds(values []string) ([]schema.GroupVersionKind, error) {
 		}
 		version, known := versions[kind.GroupKind()]
 
-		switch reason := neverDelivered(kind.GroupKind()); {
+		switch reason := neverDelivered(kind); {
 		case reason != "":
 			errs = append(errs, fmt.Errorf("%q is never delivered: %s", value, reason))
 		case !known:
@@ -99,12 +99,12 @@ func parseKind(value string) (schema.GroupVersionKind, error) {
 }
 
 // neverDelivered returns why no object of a kind is delivered, or "".
-func neverDelivered(kind schema.GroupKind) string {
+func neverDelivered(kind schema.GroupVersionKind) string {
 	switch {
 	case kind == placements:
 		return "" // A hub of hubs delivers them: docs/scaling.md.
-	case undeliverable[kind] != "":
-		return undeliverable[kind]
+	case undeliverable[kind.GroupKind()] != "":
+		return undeliverable[kind.GroupKind()]
 	case kind.Group == groupOCM || strings.HasSuffix(kind.Group, "."+groupOCM):
 		return "it is about the fleet of the hub"
 	default:

@@ -19,7 +19,7 @@ const (
 )
 
 // placements is the kind that a hub of hubs delivers to other hubs, which decide about their own clusters.
-var placements = schema.GroupKind{Group: "cluster." + groupOCM, Kind: kindPlacement}
+var placements = schema.GroupVersionKind{Group: "cluster." + groupOCM, Version: "v1beta1", Kind: kindPlacement}
 
 // FederatedKind is a kind of objects that are delivered.
 type FederatedKind struct {
@@ -47,7 +47,7 @@ func newKind(group, kind, resource string) FederatedKind {
 }
 
 // SelectsClusters reports whether objects of the kind select clusters of the hub that gets them.
-func (k FederatedKind) SelectsClusters() bool { return k.GroupKind() == placements }
+func (k FederatedKind) SelectsClusters() bool { return k.GroupVersionKind == placements }
 
 // HasReplicas reports whether the replicas of the kind are distributed over the clusters.
 func (k FederatedKind) HasReplicas() bool {

@@ -21,7 +21,7 @@ import (
 // managers is dropped: it can be most of an object. Of ManifestWorks it keeps who has applied them, and not the payload, which stays in the
 // API server. Names that stand in very many decisions or works are kept once.
 func compact() toolscache.TransformFunc {
-	known, adapters := &names{known: map[string]string{}}, api.Adapters()
+	known, said, adapters := &names{known: map[string]string{}}, &names{known: map[string]string{}}, api.Adapters()
 	codecs := append(make([]api.Codec, 0, 1+len(adapters)), controller.Multicluster)
 	for _, adapter := range adapters {
 		codecs = append(codecs, adapter.Codec())
@@ -45,11 +45,14 @@ func compact() toolscache.TransformFunc {
 				system.Compact(in)
 			}
 		}
+		cluster, isCluster := in.(*clusterv1.ManagedCluster)
+		if isCluster {
+			said.compactCluster(cluster)
+		}
 		known.mu.Lock()
 		defer known.mu.Unlock()
-
-		if cluster, is := in.(*clusterv1.ManagedCluster); is {
-			known.compactCluster(cluster)
+		if isCluster {
+			known.keep(&cluster.Name)
 			return in, nil
 		}
 		for _, codec := range codecs {
@@ -91,9 +94,11 @@ func (n *names) compactWork(work *workv1.ManifestWork) {
 }
 
 // compactCluster keeps once what many clusters say alike: the names and values of labels and claims, conditions, taints, and the names of resources
-// and annotations. The lists have no room to spare.
+// and annotations. The lists have no room to spare. Agents write most of it, so these names are apart from those in decisions: an agent that reports
+// ever new strings must not make the hub forget the latter.
 func (n *names) compactCluster(cluster *clusterv1.ManagedCluster) {
-	n.keep(&cluster.Name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	cluster.Labels = keepMap(n, cluster.Labels, func(value *string) { n.keep(value) })
 	cluster.Annotations = keepMap(n, cluster.Annotations, func(*string) {})
 	cluster.Spec.Taints = api.CompactList(cluster.Spec.Taints)

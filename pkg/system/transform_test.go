@@ -174,6 +174,31 @@ func TestCompactKeepsWhatClustersShareOnce(t *testing.T) {
 	}
 }
 
+// An agent that reports ever new strings makes the hub forget no name that stands in decisions.
+func TestCompactKeepsNamesBesideAnAgent(t *testing.T) {
+	transform := compact()
+	first, second := longPage("p-decision-1", 1), longPage("q-decision-1", 1)
+	if _, err := transform(first); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		cluster := reportedCluster("c1")
+		for i := range 1000 {
+			value := strings.Repeat("x", 1000) + strconv.Itoa(n) + "-" + strconv.Itoa(i)
+			cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: "a", Value: value})
+		}
+		if _, err := transform(cluster); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := transform(second); err != nil {
+		t.Fatal(err)
+	}
+	if unsafe.StringData(first.Status.Decisions[0].ClusterName) != unsafe.StringData(second.Status.Decisions[0].ClusterName) {
+		t.Error("there are two copies of the name of a cluster")
+	}
+}
+
 // What is known is bounded.
 func TestNamesAreBounded(t *testing.T) {
 	n := &names{known: map[string]string{}}

@@ -35,8 +35,8 @@ func compact(profile *clusterinventory.ClusterProfile, formerWriters []string) {
 	*profile = small
 }
 
-// packedPrefix begins the version of a compact ClusterProfile, which has the digests behind it. It is no valid UTF-8, as every string is that the API
-// server sends, so that nobody can pretend digests.
+// packedPrefix begins the version of a compact ClusterProfile. The digests follow it. A string of the API server is valid UTF-8, and this prefix is
+// not, so that no writer can store digests in the API server.
 const packedPrefix = "\xff"
 
 // packed returns the digests in a compact ClusterProfile; false for any other one.

@@ -3,6 +3,7 @@
 package explain
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -173,7 +174,8 @@ func NewReport(e Evaluation, all bool) Report {
 			report.Applied++
 		}
 		if cluster.Selected != nil {
-			report.SelectedClusters = ptr.To(ptr.Deref(report.SelectedClusters, 0) + *cluster.Selected)
+			sum := int64(ptr.Deref(report.SelectedClusters, 0)) + int64(*cluster.Selected)
+			report.SelectedClusters = ptr.To(int32(min(sum, math.MaxInt32))) // Agents report any number.
 		}
 	}
 
