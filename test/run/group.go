@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
-// groupTimeout is how long the processes of a group may take to end after the first of them.
+// groupTimeout is how long the processes of a group may take to end after the first of them, and then how long after they are killed.
 const groupTimeout = 10 * time.Second
 
 // group is a command in its own process group. When its context ends, all processes of the group are interrupted.
@@ -24,7 +24,8 @@ func newGroup(ctx context.Context, name string, arguments ...string) group {
 }
 
 // run runs the command, and returns when no process of its group is left. It kills what is left groupTimeout after the end of the command: a
-// test may have started a program that outlives it.
+// test may have started a program that outlives it. It returns groupTimeout later even if a killed process is still there: what has no parent any
+// more stays until the first process of the machine takes note of its end.
 func (g group) run() error {
 	err := g.Run()
 	if g.Process == nil {
@@ -34,12 +35,16 @@ func (g group) run() error {
 	defer timeout.Stop()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for g.signal(0) {
+	for killed := false; g.signal(0); {
 		select {
 		case <-tick.C:
 		case <-timeout.C:
+			if killed {
+				return ended(err)
+			}
+			killed = true
 			g.signal(syscall.SIGKILL)
-			return ended(err)
+			timeout.Reset(groupTimeout)
 		}
 	}
 	return ended(err)

@@ -20,7 +20,8 @@ import (
 )
 
 // fakeGo lists the packages in the file list, builds the shared program, and prints the events in the files whose name is a package. After the
-// events of a package of which a file blocks.NAME exists, a process whose id is in the file pids waits until it is interrupted.
+// events of a package of which a file blocks.NAME exists, a process whose id is in the file pids waits until it is interrupted. It prints them when
+// there is such a process for every file: an interrupt is lost on a process that a shell has forked and that does not run its program yet.
 const fakeGo = `#!/bin/sh
 echo "$@" >> "$FAKE/calls"
 echo "GOGC=$GOGC PLACEMENT_BINARY=$PLACEMENT_BINARY" >> "$FAKE/environments"
@@ -42,7 +43,10 @@ for argument in "$@"; do
 	name=$(echo "${argument#./}" | tr / _)
 	if grep -q '"Action":"fail"' "$FAKE/$name"; then code=1; fi
 	if [ -e "$FAKE/blocks.$name" ]; then
-		sh -c "echo \$\$ >> $FAKE/pids; cat $FAKE/$name; exec sleep 600"
+		sh -c "echo \$\$ >> $FAKE/pids
+			until [ \$(wc -l < $FAKE/pids) -ge \$(ls $FAKE | grep -c '^blocks') ]; do sleep 0.01; done
+			cat $FAKE/$name
+			read -r never < $FAKE/never"
 	fi
 	cat "$FAKE/$name"
 done
@@ -87,6 +91,9 @@ func newFake(t *testing.T) *fake {
 	f.write("go", fakeGo, 0o755)
 	f.write("make", fakeMake, 0o755)
 	f.write("list", "", 0o644)
+	if err := syscall.Mkfifo(filepath.Join(f.directory, "never"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	f.driver = &driver{
 		root:        t.TempDir(),
 		goCommand:   filepath.Join(f.directory, "go"),

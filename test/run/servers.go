@@ -89,6 +89,9 @@ func (t *testRun) testServers(ctx context.Context, b *builds, shared *sharedTest
 		if err == nil && directory != "" {
 			err = limit.wait(running)
 		}
+		if err == nil && r.stopped() {
+			err = errFailed // A process may have ended by it before running has.
+		}
 		if directory == "" || err != nil {
 			return errors.Join(group.Wait(), err)
 		}
