@@ -22,21 +22,11 @@ type celCache struct {
 	evaluating func()
 
 	mu             sync.Mutex
-	verdicts       []cachedVerdict
+	verdicts       celVerdicts
 	details        map[uint]verdictDetails
 	lastEvaluation time.Time // the latest Now of any evaluation
 	totalCost      uint64    // of all verdicts
 	freeCost       uint64    // up to which no evaluation can exceed a limit of the cost
-}
-
-// cachedVerdict is the verdict of the selector for one cluster.
-type cachedVerdict struct {
-	// from is the generation of the last change of the cluster in a property that the selector reads.
-	from       uint64
-	cost       uint32
-	valid      bool // false if it was not computed since then
-	matched    bool
-	hasDetails bool // verdictDetails are not zero
 }
 
 // verdictDetails is the part of a verdict that most verdicts lack: an error, and the time for which the verdict is valid.
@@ -80,7 +70,7 @@ func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint
 func (c *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cached, details := c.get(id), c.details[id]
+	cached, details := c.verdicts.get(id), c.details[id]
 	return cached, details, generation >= cached.from && cached.valid && (!cached.hasDetails || details.holdsAt(now))
 }
 
@@ -91,7 +81,7 @@ func (c *celCache) add(id uint, generation uint64, cached cachedVerdict, details
 	if now.After(c.lastEvaluation) {
 		c.lastEvaluation = now
 	}
-	if from := c.get(id).from; generation >= from {
+	if from := c.verdicts.get(id).from; generation >= from {
 		c.set(id, from, cached, details)
 	}
 }
@@ -100,7 +90,7 @@ func (c *celCache) add(id uint, generation uint64, cached cachedVerdict, details
 func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.get(id), c.lastEvaluation
+	return c.verdicts.get(id), c.lastEvaluation
 }
 
 // cachedMatches returns the candidates whose cached verdict is a match, and those without a verdict that is valid at the generation and at
@@ -108,30 +98,21 @@ func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
 func (c *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	matching, left = bitset.New(candidates.Len()), bitset.New(0)
+	left = candidates.Clone()
+	matching = bitset.New(candidates.Len())
 	cost := uint64(0)
 
-	for id := range candidates.EachSet() {
-		cached := c.get(id)
-		if !cached.valid || cached.hasDetails || generation < cached.from {
-			left.Set(id)
-			continue
-		}
-		cost += uint64(cached.cost)
-		if cached.matched {
-			matching.Set(id)
-		}
+	words, matches := left.Words(), matching.Words()
+	for i := range min(len(words), len(c.verdicts)) {
+		block := &c.verdicts[i]
+		settled := block.settled(words[i], generation)
+		words[i] &^= settled
+		matches[i] = settled & block.matched
+		cost += block.costOf(settled)
 	}
 
 	evaluation.Charge(cost)
 	return matching, left
-}
-
-func (c *celCache) get(id uint) cachedVerdict {
-	if id < uint(len(c.verdicts)) {
-		return c.verdicts[id]
-	}
-	return cachedVerdict{}
 }
 
 // evaluateVerdict evaluates a selector for a cluster.
@@ -146,12 +127,9 @@ func evaluateVerdict(
 }
 
 func (c *celCache) set(id uint, from uint64, cached cachedVerdict, details verdictDetails) {
-	for uint(len(c.verdicts)) <= id {
-		c.verdicts = append(c.verdicts, cachedVerdict{})
-	}
-	c.totalCost += uint64(cached.cost) - uint64(c.verdicts[id].cost)
+	c.totalCost += uint64(cached.cost) - uint64(c.verdicts.get(id).cost)
 	cached.from = from
-	c.verdicts[id] = cached
+	c.verdicts.set(id, cached)
 	delete(c.details, id)
 	if cached.hasDetails {
 		c.details[id] = details
@@ -165,7 +143,7 @@ func (c *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 func (c *celCache) update(id uint, generation uint64, verdicts preparedVerdicts) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	was, wasDetails := c.get(id), c.details[id]
+	was, wasDetails := c.verdicts.get(id), c.details[id]
 
 	prepared, ok := verdicts[c]
 	if !ok || !was.valid || !prepared.at.Equal(c.lastEvaluation) {
@@ -184,7 +162,7 @@ func (c *celCache) update(id uint, generation uint64, verdicts preparedVerdicts)
 func (c *celCache) matchedOrUnknown(id uint) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cached := c.get(id)
+	cached := c.verdicts.get(id)
 	return !cached.valid || cached.matched || !c.details[id].until.IsZero()
 }
 
@@ -203,9 +181,7 @@ func (c *celCache) limitFreeCost(selectors int) {
 func (c *celCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, cached := range c.verdicts {
-		c.verdicts[id] = cachedVerdict{from: cached.from}
-	}
+	c.verdicts.invalidate()
 	c.totalCost = 0
 	clear(c.details)
 }

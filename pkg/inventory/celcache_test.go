@@ -50,7 +50,7 @@ func TestUpdateInvalidatesExpensiveVerdicts(t *testing.T) {
 			}
 			i.mu.Unlock()
 
-			if is := m.get(id); is.valid != tc.known || is.from != 2 {
+			if is := m.verdicts.get(id); is.valid != tc.known || is.from != 2 {
 				t.Errorf("known: %v from %d on, want %v from 2 on", is.valid, is.from, tc.known)
 			}
 		})
@@ -93,7 +93,7 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 	i.Snapshot()
 	close(release)
 	<-finished
-	if known := m.get(i.clusters.live["c1"]); known.valid {
+	if known := m.verdicts.get(i.clusters.live["c1"]); known.valid {
 		t.Error("the verdict of an evaluation that a change overtook is cached")
 	}
 }

@@ -26,8 +26,10 @@ var Corrupted = map[string]func(i *Inventory, cluster string){
 	"the cached verdicts of CEL": func(i *Inventory, cluster string) {
 		for _, v := range i.views.byIdentity {
 			if v.celCache != nil {
-				cached := &v.celCache.verdicts[i.ids.byName[cluster]]
+				id := i.ids.byName[cluster]
+				cached := v.celCache.verdicts.get(id)
 				cached.matched = !cached.matched
+				v.celCache.verdicts.set(id, cached)
 			}
 		}
 	},
