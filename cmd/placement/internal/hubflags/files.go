@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -61,14 +60,6 @@ func (f *Files) AddFiles(cmd *cobra.Command) {
 // gcPercent makes half as many garbage collections as the default. What is read from files lives until the command ends, so that collections free
 // little, and took a fifth of the time of a diff against 2,000 clusters. Its process has 105 to 185 MiB with it, after 95 to 170 MiB.
 const gcPercent = 200
-
-// CollectAt has a garbage collection begin when the heap has grown by a percentage, in place of the default of Go, which is 100. The environment
-// variable GOGC wins over it.
-func CollectAt(percent int) {
-	if before := debug.SetGCPercent(percent); before != 100 { //nolint:mnd // The default.
-		debug.SetGCPercent(before)
-	}
-}
 
 // ReadHub reads the objects of a hub that delivers the kinds from all files that a flag names: what a hub has stored, or what -f describes.
 func (f *Files) ReadHub(
