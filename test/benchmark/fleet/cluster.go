@@ -48,7 +48,7 @@ func (s Size) Cluster(i int) *clusterv1.ManagedCluster {
 	name := ClusterName(i)
 	cluster := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-			clusterv1beta2.ClusterSetLabel: exclusiveSet(i),
+			clusterv1beta2.ClusterSetLabel: s.exclusiveSet(i),
 			"vendor":                       []string{"OpenShift", "EKS", "AKS", "GKE"}[i%4],
 			"cloud":                        []string{"Amazon", "Azure", "Google", "BareMetal", "VSphere"}[i%5],
 			"region":                       region(i),

@@ -23,7 +23,8 @@ func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
 		wrong        bool
 	}{
 		{reason: "nothing asked for: the usual ones", text: "", want: []Size{{100, 100}, {1000, 500}, {2000, 1000}}},
-		{reason: "everything", text: "all", want: Sizes()},
+		{reason: "everything", text: "all", want: Sizes()[:6]},
+		{reason: "a large one", text: "50000x10000", want: Sizes()[6:]},
 		{reason: "some", text: "100x200,5000x2000", want: []Size{{100, 200}, {5000, 2000}}},
 		{reason: "too small for the parts of a fleet", text: "10x100", wrong: true},
 		{reason: "not two numbers", text: "100", wrong: true},
@@ -69,18 +70,19 @@ func newEvaluator(s Size) evaluator {
 
 // The averages are those that the sizes are known by; they are worked out from one placement of each kind in each sort of namespace.
 func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
-	a := newEvaluator(Size{10000, 1000}) // The clusters are the same in both.
+	a := newEvaluator(Size{10000, 1000})
 	for _, tc := range []struct {
 		size      Size
 		want, off float64
-	}{{Size{10000, 1000}, 830, 40}, {Size{10000, 10000}, 20, 2}} {
+	}{{Size{10000, 1000}, 830, 40}, {Size{10000, 10000}, 20, 2}, {Size{50000, 10000}, 20, 2}} {
 		t.Run(tc.size.String(), func(t *testing.T) {
+			a := a
+			if tc.size.Large() {
+				a = newEvaluator(tc.size) // The clusters of the others are the same.
+			}
 			average, weights := 0.0, 0
 			for _, kind := range kinds() {
-				weight, selected := kind.broad, 0
-				if tc.size.narrow() {
-					weight = kind.narrow
-				}
+				weight, selected := tc.size.weight(kind), 0
 				weights += weight
 				const scopes = 4
 				for scope := range scopes {
@@ -92,6 +94,12 @@ func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
 					selected += len(result.Selected)
 				}
 				average += float64(weight) / 1000 * float64(selected) / scopes
+			}
+			for i := range tc.size.Placements {
+				if tc.size.selectsAll(i) {
+					result := scheduling.Reference(api.V1beta1.Read(tc.size.Placement(i)).Request(a.compiler), a.snapshot, nil, time.Now())
+					average += float64(len(result.Selected)) / float64(tc.size.Placements)
+				}
 			}
 			if weights != 1000 {
 				t.Errorf("the weights of the kinds add up to %d, want 1000", weights)
@@ -115,7 +123,7 @@ func TestTheLabelConcernsTwentyPlacements(t *testing.T) {
 					concerned++
 				}
 			}
-			if i < Concerned && bound(i * 4 % s.Namespaces())[0] != everything {
+			if i < Concerned && s.bound(i * 4 % s.Namespaces())[0] != everything {
 				t.Errorf("%s: placement %d does not see every cluster", s, i)
 			}
 		}
@@ -160,5 +168,21 @@ func TestAHeartbeatChangesNothingThatPlacementsRead(t *testing.T) {
 	beaten.Status.Conditions = cluster.Status.Conditions
 	if diff := cmp.Diff(cluster, beaten); diff != "" {
 		t.Errorf("a heartbeat changes more than the conditions:\n%s", diff)
+	}
+}
+
+func TestALargeFleetHasAHundredSetsInFiveHundredNamespaces(t *testing.T) {
+	size := Sizes()[6]
+	sets := map[string]bool{}
+	for _, set := range size.Sets() {
+		sets[set.Name] = true
+	}
+	if len(sets) != 100 || size.Namespaces() != 500 {
+		t.Errorf("%d sets and %d namespaces, want 100 and 500", len(sets), size.Namespaces())
+	}
+	for i := range size.Clusters {
+		if set := size.exclusiveSet(i); !sets[set] {
+			t.Fatalf("cluster %d is a member of set %s, which is not there", i, set)
+		}
 	}
 }

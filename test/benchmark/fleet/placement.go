@@ -15,6 +15,8 @@ import (
 const (
 	// Concerned is how many placements select by the label Concern, all of them in namespaces that see every cluster.
 	Concerned = 20
+	// ConcernedPrefix begins their names.
+	ConcernedPrefix = "concerned-"
 	// Concerning is how many clusters have that label at the start.
 	Concerning = 40
 	// SteeredCluster is the cluster of which scenarios change the label: it has no taint.
@@ -24,25 +26,26 @@ const (
 // kind is one sort of placement in the mix.
 type kind struct {
 	name string
-	// weight is how many of 1,000 placements are of the kind in a broad fleet and in a narrow one, where each selects few clusters.
-	broad, narrow int
-	spec          func(s Size, i int) clusterv1beta1.PlacementSpec
+	// broad, narrow and large are how many of 1,000 placements are of the kind in a broad fleet, in a narrow one, where each selects few clusters,
+	// and in a large one.
+	broad, narrow, large int
+	spec                 func(s Size, i int) clusterv1beta1.PlacementSpec
 }
 
 func kinds() []kind {
 	return []kind{
-		{"all", 57, 1, func(Size, int) clusterv1beta1.PlacementSpec { return clusterv1beta1.PlacementSpec{} }},
-		{"region", 423, 0, byRegion},
-		{"tier", 60, 1, byTier},
-		{"tolerant", 60, 1, tolerant},
-		{"groups", 60, 1, groups},
-		{"cell", 60, 395, byCell},
-		{"claim", 60, 290, bySlot},
-		{"cel", 60, 90, byExpression},
-		{"best", 60, 100, best},
-		{"resources", 40, 50, byResources},
-		{"score", 30, 36, byScore},
-		{"spread", 30, 35, spread},
+		{"all", 57, 1, 0, func(Size, int) clusterv1beta1.PlacementSpec { return clusterv1beta1.PlacementSpec{} }},
+		{"region", 423, 0, 0, byRegion},
+		{"tier", 60, 1, 0, byTier},
+		{"tolerant", 60, 1, 0, tolerant},
+		{"groups", 60, 1, 0, groups},
+		{"cell", 60, 395, 398, byCell},
+		{"claim", 60, 290, 291, bySlot},
+		{"cel", 60, 90, 90, byExpression},
+		{"best", 60, 100, 100, best},
+		{"resources", 40, 50, 50, byResources},
+		{"score", 30, 36, 36, byScore},
+		{"spread", 30, 35, 35, spread},
 	}
 }
 
@@ -54,20 +57,33 @@ func Balanced(placement *clusterv1beta1.Placement) bool {
 // Placement is a placement, counted from 0. The first Concerned ones are those that the label Concern concerns.
 func (s Size) Placement(i int) *clusterv1beta1.Placement {
 	if i < Concerned {
-		return s.named(i*4%s.Namespaces(), fmt.Sprintf("concerned-%02d", i), byLabel(Concern, "yes"))
+		return s.named(i*4%s.Namespaces(), fmt.Sprintf("%s%02d", ConcernedPrefix, i), byLabel(Concern, "yes"))
+	}
+	if s.selectsAll(i) {
+		return s.named(i, fmt.Sprintf("all-%05d", i), clusterv1beta1.PlacementSpec{})
 	}
 	draw := i * 617 % 1000 // 617 and 1000 have no common divisor, so the kinds come in turns.
 	for _, kind := range kinds() {
-		weight := kind.broad
-		if s.narrow() {
-			weight = kind.narrow
-		}
-		if draw -= weight; draw < 0 {
+		if draw -= s.weight(kind); draw < 0 {
 			return s.named(i, fmt.Sprintf("%s-%05d", kind.name, i), kind.spec(s, i))
 		}
 	}
 	panic("the weights of the kinds do not add up to 1000")
 }
+
+// weight is how many of 1,000 placements are of a kind.
+func (s Size) weight(of kind) int {
+	switch {
+	case s.Large():
+		return of.large
+	case s.narrow():
+		return of.narrow
+	}
+	return of.broad
+}
+
+// selectsAll reports whether a placement selects every cluster beside the kinds: in a large fleet two do, and make half of all decisions.
+func (s Size) selectsAll(i int) bool { return s.Large() && (i == Concerned || i == Concerned+4) }
 
 // Further is a placement beside those of the fleet, of a few clusters, for scenarios that create one.
 func (s Size) Further(i int) *clusterv1beta1.Placement {

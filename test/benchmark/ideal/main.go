@@ -89,7 +89,7 @@ func work(ctx context.Context, config *rest.Config, script *precomputed.Script, 
 		&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &clusterv1.ManagedCluster{},
 	}
 	values := make(chan string, 100)
-	writer := precomputed.NewWriter(caches.api, false)
+	writer := precomputed.NewWriter(caches.api)
 	return caches.run(ctx, kinds, listen(script.Cluster, script.Label, values), out, func(ctx context.Context) error {
 		return follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) })
 	})

@@ -5,9 +5,11 @@ package precomputed
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Decisions are what is written for one placement.
@@ -16,6 +18,20 @@ type Decisions struct {
 	Placement clusterv1beta1.Placement `json:"placement"`
 	// Pages have the decisions.
 	Pages []clusterv1beta1.PlacementDecision `json:"pages"`
+}
+
+// Statuses are the objects with their statuses.
+func (d *Decisions) Statuses() iter.Seq2[client.Object, any] {
+	return func(yield func(client.Object, any) bool) {
+		if !yield(&d.Placement, d.Placement.Status) {
+			return
+		}
+		for i := range d.Pages {
+			if !yield(&d.Pages[i], d.Pages[i].Status) {
+				return
+			}
+		}
+	}
 }
 
 // Script has the decisions that the ideal controller writes when the label of the cluster gets one of the values.

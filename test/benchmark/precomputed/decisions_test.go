@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,19 +80,19 @@ func TestTheWriterSendsWhatTheHubSends(t *testing.T) {
 	page := a.Pages[0].DeepCopy()
 	page.ResourceVersion = ""
 	for _, tc := range []struct {
-		reason string
-		create bool
-		there  []client.Object
-		want   []string
+		reason  string
+		version string // of the page
+		there   []client.Object
+		want    []string
 	}{
 		{
 			reason: "a cold start: the page is created, filled by what came back, and then the placement tells",
-			create: true, there: []client.Object{placement},
-			want: []string{"create p-decision-1", "patch p-decision-1 status of new p-decision-1 at 1", "patch p status of placement at 5"},
+			there:  []client.Object{placement},
+			want:   []string{"create p-decision-1", "patch p-decision-1 status of new p-decision-1 at 1", "patch p status of placement at 5"},
 		},
 		{
-			reason: "a change, twice: the second time at the versions that came back",
-			there:  []client.Object{placement, page},
+			reason:  "a change, twice: the second time at the versions that came back",
+			version: "7", there: []client.Object{placement, page},
 			want: []string{
 				"patch p-decision-1 status of page at 7", "patch p status of placement at 5",
 				"patch p-decision-1 status of page at 7+", "patch p status of placement at 5+",
@@ -100,9 +101,12 @@ func TestTheWriterSendsWhatTheHubSends(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			r := &recorder{t: t}
-			w := NewWriter(r.client(tc.there...), tc.create)
+			w := NewWriter(r.client(tc.there...))
+			written := a
+			written.Pages = slices.Clone(a.Pages)
+			written.Pages[0].ResourceVersion = tc.version
 			for len(r.requests) < len(tc.want) {
-				if err := w.Write(t.Context(), []Decisions{a}); err != nil {
+				if err := w.Write(t.Context(), []Decisions{written}); err != nil {
 					t.Fatal(err)
 				}
 			}

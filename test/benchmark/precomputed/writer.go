@@ -18,11 +18,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-// Writer sends decisions: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
+// Writer sends decisions: for each page a creation, unless it has a resource version, and a patch of its decisions, and then a patch of the placement's
 // status, with the preconditions that the hub sends, and asks for as little of the response. It remembers the versions that come back.
 type Writer struct {
 	client   client.Client
-	create   bool
 	versions sync.Map // identity by types.UID of the objects that the decisions were read from
 }
 
@@ -32,8 +31,8 @@ type identity struct {
 	version string
 }
 
-// NewWriter returns a writer that creates the pages, or expects them as they are in the decisions.
-func NewWriter(c client.Client, create bool) *Writer { return &Writer{client: c, create: create} }
+// NewWriter returns a writer that expects the pages that have a resource version as they are in the decisions, and creates the others.
+func NewWriter(c client.Client) *Writer { return &Writer{client: c} }
 
 // Write sends decisions, as many at a time as the hub has workers.
 func (w *Writer) Write(ctx context.Context, all []Decisions) error {
@@ -48,7 +47,7 @@ func (w *Writer) Write(ctx context.Context, all []Decisions) error {
 func (w *Writer) write(ctx context.Context, a *Decisions) error {
 	for i := range a.Pages {
 		page := &a.Pages[i]
-		if w.create {
+		if page.ResourceVersion == "" {
 			created := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 				Namespace: page.Namespace, Name: page.Name, Labels: page.Labels, OwnerReferences: page.OwnerReferences,
 			}}

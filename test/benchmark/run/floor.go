@@ -37,7 +37,7 @@ func (s *stage) floor(ctx context.Context) error {
 		}
 		begin := time.Now()
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return precomputed.NewWriter(s.api, true).Write(ctx, s.cold) })
+		group.Go(func() error { return precomputed.NewWriter(s.api).Write(ctx, s.cold) })
 		group.Go(func() error { return s.sendEvents(ctx, pass.events) })
 		if err := group.Wait(); err != nil {
 			return err //nolint:wrapcheck // The tasks name what they do.
@@ -48,7 +48,7 @@ func (s *stage) floor(ctx context.Context) error {
 	return nil
 }
 
-// wipe takes all decisions and statuses away.
+// wipe takes all decisions and statuses away. Those of the cold start are to be created then.
 func (s *stage) wipe(ctx context.Context) error {
 	err := each(ctx, s.size.Namespaces(), func(ctx context.Context, i int) error {
 		err := s.api.DeleteAllOf(ctx, &clusterv1beta1.PlacementDecision{}, client.InNamespace(s.size.Namespace(i)))
@@ -67,6 +67,9 @@ func (s *stage) wipe(ctx context.Context) error {
 			return fmt.Errorf("taking the status of Placement %s/%s away: %w", placement.Namespace, placement.Name, err)
 		}
 		placement.ResourceVersion = wiped.ResourceVersion
+		for k := range s.cold[i].Pages {
+			s.cold[i].Pages[k].ResourceVersion = ""
+		}
 		return nil
 	})
 }

@@ -48,6 +48,7 @@ const defaultRequests = requests.Least
 type options struct {
 	sizes     []fleet.Size
 	scenarios []scenario
+	named     bool // the scenarios are measured at every size
 	separate  []separateScenario
 	pods      int // of the scenario admission
 	objects   int // of the scenario federation
@@ -61,8 +62,8 @@ type options struct {
 func parseOptions(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("benchmark", flag.ContinueOnError)
-	sizes := flags.String("sizes", "", "clusters x placements, such as 100x100,1000x500; or all; the smaller ones by default")
-	names := flags.String("scenarios", "", "which ones to measure after the cold start, such as label-change,restart; all by default")
+	sizes := flags.String("sizes", "", "clusters x placements, such as 100x100,1000x500,50000x10000; or all up to 10000x10000; the smaller ones by default")
+	names := flags.String("scenarios", "", "which ones to measure after the cold start, such as label-change,restart; by default those of a size")
 	flags.StringVar(&o.binary, "binary", "bin/placement", "the binary that is measured")
 	flags.StringVar(&o.json, "json", "", "file to write the report to as JSON")
 	flags.StringVar(&o.docs, "docs", "", "directory of benchmark.md, to write the table, the chart and the JSON to")
@@ -80,11 +81,15 @@ func parseOptions(args []string) (*options, error) {
 	if o.sizes, err = fleet.ParseSizes(*sizes); err != nil {
 		return nil, err
 	}
+	o.named = *names != ""
 	if o.scenarios, o.separate, err = chosenScenarios(*names); err != nil {
 		return nil, err
 	}
 	if len(o.scenarios) == 0 {
 		o.sizes = nil
+	}
+	if !o.named && !slices.ContainsFunc(o.sizes, func(s fleet.Size) bool { return !s.Large() }) {
+		o.separate = nil // A large fleet takes long enough.
 	}
 	if o.pods < 1 {
 		return nil, fmt.Errorf("-pods is %d: want at least 1", o.pods)
@@ -178,6 +183,9 @@ func measureSize(
 		return nil, nil, err
 	}
 	for _, scenario := range o.scenarios {
+		if !o.named && !scenario.belongsTo(size) {
+			continue
+		}
 		if err = s.perform(ctx, scenario); err != nil {
 			break
 		}
@@ -206,6 +214,23 @@ func (s *stage) perform(ctx context.Context, part scenario) error {
 type scenario struct {
 	name string
 	run  func(*stage, context.Context) error
+	// sizes are those at which it is measured unless scenarios are named.
+	sizes sizes
+}
+
+// sizes are kinds of sizes.
+type sizes int
+
+const (
+	never sizes = iota
+	usual       // all that are not large
+	large
+	always
+)
+
+// belongsTo reports whether the scenario is measured at a size without being named.
+func (s scenario) belongsTo(size fleet.Size) bool {
+	return s.sizes == always || s.sizes == large && size.Large() || s.sizes == usual && !size.Large()
 }
 
 // scenarios are everything that is measured, in their order: each begins with the objects as the last one left them. The first one is always
@@ -215,12 +240,13 @@ func scenarios() []scenario {
 		return func(s *stage, ctx context.Context) error { return s.heartbeats(ctx, rate) }
 	}
 	return []scenario{
-		{"cold-start", (*stage).coldStart}, {"label-change", (*stage).labelChange}, {"create", (*stage).create},
-		{"heartbeats-1", beats(1)}, {"heartbeats-10", beats(10)}, {"heartbeats-100", beats(100)},
-		{"create-in-churn", (*stage).createInChurn}, {"set-gained", (*stage).gain}, {"relabel-all", (*stage).relabelAll},
-		{"restart", (*stage).restart}, {standbyName, (*stage).standby}, {historyName, (*stage).history}, {dashboardName, (*stage).dashboard},
-		{"ideal", (*stage).ideal}, {floorName, (*stage).floor},
-		{profilesName, (*stage).profiles}, {upstreamName, (*stage).upstream},
+		{"cold-start", (*stage).coldStart, always}, {"label-change", (*stage).labelChange, always}, {"create", (*stage).create, usual},
+		{"heartbeats-1", beats(1), usual}, {"heartbeats-10", beats(10), usual}, {"heartbeats-100", beats(100), always},
+		{"heartbeats-500", beats(500), large}, {"create-in-churn", (*stage).createInChurn, usual}, {"set-gained", (*stage).gain, always},
+		{"set-gained-floor", (*stage).gainFloor, large}, {"relabel-all", (*stage).relabelAll, usual}, {"restart", (*stage).restart, always},
+		{standbyName, (*stage).standby, usual}, {historyName, (*stage).history, usual}, {dashboardName, (*stage).dashboard, usual},
+		{"ideal", (*stage).ideal, always}, {floorName, (*stage).floor, usual}, {profilesName, (*stage).profiles, never},
+		{upstreamName, (*stage).upstream, never},
 	}
 }
 
@@ -249,8 +275,7 @@ func chosenScenarios(names string) (chosen []scenario, separate []separateScenar
 	chosen, separate = scenarios(), separateScenarios()
 	if names == "" {
 		// The scenario hostile has it as a part.
-		return slices.DeleteFunc(chosen, func(s scenario) bool { return s.name == upstreamName || s.name == profilesName }),
-			slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
+		return chosen, slices.DeleteFunc(separate, func(s separateScenario) bool { return s.name == accountsScenario }), nil
 	}
 	var known []string
 	for _, s := range chosen {
@@ -276,7 +301,8 @@ func chosenScenarios(names string) (chosen []scenario, separate []separateScenar
 
 // conclude works out what follows from the figures, and writes the report.
 func conclude(r *report.Report, o *options, out io.Writer) error {
-	r.Exponents = report.Exponents(r.Runs, "label-change/cpu-per-event", "heartbeats-100/cpu-per-heartbeat")
+	r.Exponents = report.Exponents(r.Runs, "label-change/cpu-per-event", "label-change/last-p50", "heartbeats-100/cpu-per-heartbeat", "restart/quiet",
+		"memory/peak")
 	list, err := report.Targets()
 	if err != nil {
 		return err

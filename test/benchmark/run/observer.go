@@ -74,7 +74,11 @@ func observe(ctx context.Context, hub client.WithWatch, kinds ...string) (*obser
 	for _, kind := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(groupOf(kind).WithKind(kind + "List"))
-		watcher, err := hub.Watch(ctx, list)
+		// What is there already is no change.
+		if err := hub.List(ctx, list, client.Limit(1)); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", kind, err)
+		}
+		watcher, err := hub.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}})
 		if err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind, err)
 		}
@@ -176,16 +180,18 @@ func (o *observer) settle(ctx context.Context, p *process) (time.Time, error) {
 	since, last := time.Now(), time.Duration(-1)
 	seen := o.mark()
 	looked := since
+	working := false // at the last look
 	err := poll(ctx, busyInterval, func() (bool, error) {
 		spent, err := p.cpu()
 		now := time.Now()
 		if mark := o.mark(); mark > seen {
 			seen, since = mark, now
 		}
-		if last >= 0 && (spent-last).Seconds() > busy*now.Sub(looked).Seconds() {
+		works := last >= 0 && (spent-last).Seconds() > busy*now.Sub(looked).Seconds()
+		if works && working {
 			since = now
 		}
-		last, looked = spent, now
+		last, looked, working = spent, now, works
 		return now.Sub(since) > calm, err
 	})
 	return since, err

@@ -79,6 +79,21 @@ func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 	return r, nil
 }
 
+// sampled is how many placements of a large fleet there are to one that is compared: for each the reference looks at every cluster.
+const sampled = 40
+
+// sample leaves a part of the placements, with all of those that scenarios change.
+func (r *reference) sample() {
+	n := 0
+	r.placements = slices.DeleteFunc(r.placements, func(p clusterv1beta1.Placement) bool {
+		if strings.HasPrefix(p.Name, fleet.ConcernedPrefix) {
+			return false
+		}
+		n++
+		return n%sampled != 0
+	})
+}
+
 // questions are the placements, by number, that ask the same in the same scope. In the worlds of the benchmark what a placement has does
 // not change what it may have, so one result is for all of them; it is large, so it is not kept.
 func (r *reference) questions() (map[string][]int, error) {

@@ -50,6 +50,9 @@ func (s *stage) coldStart(ctx context.Context) error {
 	s.run.Add(scenario, "decisions", report.Count, float64(decisions))
 	s.run.Add(scenario, "decisions-per-placement", report.Count, float64(decisions)/float64(len(s.cold)))
 	first := slices.IndexFunc(o.changes, func(c change) bool { return c.kind == decisionKind })
+	if first < 0 {
+		return fmt.Errorf("%s: the hub has written no decision", scenario)
+	}
 	s.run.AddTime(scenario, "first-write", o.changes[first].at.Sub(w.begin))
 	s.run.AddTime(scenario, "seconds", o.last)
 	s.run.Add(scenario, "placements-per-second", report.Count, float64(len(s.cold))/o.last.Seconds())

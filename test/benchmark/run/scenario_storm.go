@@ -10,26 +10,114 @@ import (
 	"maps"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
 
 // gain binds many namespaces at once to a set that none of them had.
 func (s *stage) gain(ctx context.Context) error {
-	return s.storm(ctx, "set-gained", func(ctx context.Context) error {
-		return each(ctx, s.size.Namespaces(), func(ctx context.Context, i int) error {
-			if i%4 == 0 {
-				return nil // It has everything already.
-			}
-			binding := s.size.Binding(i, fleet.Reserve)
-			if err := s.api.Create(ctx, binding); err != nil {
-				return fmt.Errorf("creating ManagedClusterSetBinding %s/%s: %w", binding.Namespace, binding.Name, err)
-			}
-			return nil
-		})
+	return s.storm(ctx, "set-gained", s.bindReserve)
+}
+
+// bindReserve binds the namespaces to the set, several at a time.
+func (s *stage) bindReserve(ctx context.Context) error {
+	namespaces := s.size.Gaining()
+	return each(ctx, len(namespaces), func(ctx context.Context, i int) error {
+		binding := s.size.Binding(namespaces[i], fleet.Reserve)
+		if err := s.api.Create(ctx, binding); err != nil {
+			return fmt.Errorf("creating ManagedClusterSetBinding %s/%s: %w", binding.Namespace, binding.Name, err)
+		}
+		return nil
 	})
+}
+
+// unbindReserve takes these bindings away.
+func (s *stage) unbindReserve(ctx context.Context) error {
+	namespaces := s.size.Gaining()
+	return each(ctx, len(namespaces), func(ctx context.Context, i int) error {
+		binding := s.size.Binding(namespaces[i], fleet.Reserve)
+		if err := s.api.Delete(ctx, binding); err != nil {
+			return fmt.Errorf("deleting ManagedClusterSetBinding %s/%s: %w", binding.Namespace, binding.Name, err)
+		}
+		return nil
+	})
+}
+
+// gainFloor takes the set away again, and measures a client that makes the bindings and repeats the writes of the hub beside it. The hub is stopped for
+// it, and is then started over what the client has written.
+func (s *stage) gainFloor(ctx context.Context) error {
+	const scenario = "set-gained-floor"
+	gained, err := s.decisions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.storm(ctx, "set-lost", s.unbindReserve); err != nil {
+		return err
+	}
+	if err := s.retire(); err != nil {
+		return err
+	}
+	lost, err := s.decisions(ctx)
+	if err != nil {
+		return err
+	}
+	repeated, err := changed(lost, gained)
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	group, writing := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.bindReserve(writing) })
+	group.Go(func() error { return precomputed.NewWriter(s.api).Write(writing, repeated) })
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("%s: %w", scenario, err)
+	}
+	s.run.AddTime(scenario, "seconds", time.Since(begin))
+	s.logf("%s: decisions of %d placements in %.3f s", scenario, len(repeated), time.Since(begin).Seconds())
+	_, err = s.startAgain(ctx, scenario, &start{})
+	return err
+}
+
+// changed returns the decisions that differ in after, to be written over those of before.
+func changed(before, after []precomputed.Decisions) ([]precomputed.Decisions, error) {
+	there, was := map[types.UID]client.Object{}, map[types.UID]uint64{}
+	for i := range before {
+		for object, status := range before[i].Statuses() {
+			there[object.GetUID()] = object
+			if err := fingerprint(was, object.GetUID(), status); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var all []precomputed.Decisions
+	for i := range after {
+		is := map[types.UID]uint64{}
+		for object, status := range after[i].Statuses() {
+			if err := fingerprint(is, object.GetUID(), status); err != nil {
+				return nil, err
+			}
+			object.SetResourceVersion("")
+			if known, found := there[object.GetUID()]; found {
+				object.SetResourceVersion(known.GetResourceVersion())
+			}
+		}
+		same := func(object client.Object) bool { return is[object.GetUID()] == was[object.GetUID()] }
+		one := precomputed.Decisions{Placement: after[i].Placement}
+		for k := range after[i].Pages {
+			if page := &after[i].Pages[k]; !same(page) {
+				one.Pages = append(one.Pages, *page)
+			}
+		}
+		if len(one.Pages) > 0 || !same(&one.Placement) {
+			all = append(all, one)
+		}
+	}
+	return all, nil
 }
 
 // relabelAll changes a label of every cluster, as fast as the API server takes it.
@@ -79,12 +167,8 @@ func (s *stage) contents(ctx context.Context) (map[types.UID]uint64, error) {
 	}
 	contents := map[types.UID]uint64{}
 	for i := range all {
-		a := &all[i]
-		if err := fingerprint(contents, a.Placement.UID, a.Placement.Status); err != nil {
-			return nil, err
-		}
-		for k := range a.Pages {
-			if err := fingerprint(contents, a.Pages[k].UID, a.Pages[k].Status); err != nil {
+		for object, status := range all[i].Statuses() {
+			if err := fingerprint(contents, object.GetUID(), status); err != nil {
 				return nil, err
 			}
 		}
