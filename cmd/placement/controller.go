@@ -80,7 +80,7 @@ func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) erro
 // live until they change, so that a collection costs little and what waits for one would be half of the memory.
 const (
 	gcGrowth  = 24 << 20
-	gcPercent = 25
+	gcPercent = 30
 )
 
 // run connects to the hub and runs the controllers until ctx ends. A file of --terminate-on-files that changes calls stop, which ends ctx.

@@ -116,13 +116,16 @@ func (s *Seats) release(seat *Seat, goesOn bool) (w *waiter) {
 func (s *Seats) passOn(seat *Seat) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.now()
+	took := now.Sub(seat.since)
+	if seat.of.taken <= 1 && took < slice {
+		return false // The search for the next namespace looks at all that wait, and a seat is asked for after each evaluation of CEL.
+	}
 	next := s.next()
 	if next < 0 || s.waiting[next].of == seat.of {
 		return false
 	}
-	now := s.now()
-	took := now.Sub(seat.since)
-	return seat.of.taken > 1 || took >= slice && s.waiting[next].of.usedAt(now) < seat.of.usedAt(now)+took
+	return seat.of.taken > 1 || s.waiting[next].of.usedAt(now) < seat.of.usedAt(now)+took
 }
 
 // user returns the user of a namespace.
