@@ -8,16 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/terminal"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -189,7 +189,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	if err := o.ParseKinds(); err != nil {
 		return err
 	}
-	o.color, o.width = colored(stdout), widthOf(stdout)
+	o.color, o.width = terminal.Colored(stdout), terminal.Width(stdout)
 	if o.Text != "" && len(args) > 0 {
 		return exit.Mistake(fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0]))
 	}
@@ -226,8 +226,8 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 		return err
 	}
 	for i := range targets {
-		if targets[i].namespace == "" {
-			targets[i].namespace = source.Namespace
+		if targets[i].Namespace == "" {
+			targets[i].Namespace = source.Namespace
 		}
 	}
 	if o.watch {
@@ -241,7 +241,7 @@ func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin 
 }
 
 // parse parses the command line. Its errors are usage errors.
-func (o *explainOptions) parse(args []string) (now time.Time, targets []target, err error) {
+func (o *explainOptions) parse(args []string) (now time.Time, targets []objectnames.Placement, err error) {
 	if now, err = hubflags.ParseNow(o.now); err != nil {
 		return now, nil, err
 	}
@@ -249,7 +249,7 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 	if err := errors.Join(o.ParseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
 		return now, nil, err
 	}
-	targets, err = parseTargets(args, o.Namespace, o.api)
+	targets, err = objectnames.ParsePlacements(args, o.Namespace, o.api)
 	return now, targets, err
 }
 
@@ -287,7 +287,7 @@ func (o *explainOptions) checkHub() error {
 }
 
 // evaluate computes the output once. It may return an output and an error.
-func (o *explainOptions) evaluate(ctx context.Context, from *hubflags.Source, targets []target, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) evaluate(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement, now time.Time) (*explainOutput, error) {
 	if o.all {
 		return o.listUnsatisfied(ctx, from, now)
 	}
@@ -325,24 +325,4 @@ func (o *explainOptions) explaining() *tools.ExplainOptions {
 		Settings: o.HubSettings(), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
 		Suggest: suggest.Name,
 	}
-}
-
-// colored reports whether the output is a terminal that may have colours.
-func colored(stdout io.Writer) bool {
-	file, isFile := stdout.(*os.File)
-	_, refused := os.LookupEnv("NO_COLOR")
-	return isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
-}
-
-// widthOf returns the number of columns of a terminal; 0 if the output is none.
-func widthOf(stdout io.Writer) int {
-	file, isFile := stdout.(*os.File)
-	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil { // A terminal without a size wraps the lines by itself.
-		return 0
-	}
-	return width
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
@@ -37,7 +38,7 @@ func (o *explainOptions) typed(arg string) bool {
 	if strings.Contains(arg, "/") {
 		return false
 	}
-	_, is := placementType(arg)
+	_, is := objectnames.PlacementType(arg)
 	return is || o.explainerFor(arg) != &placementExplainer
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -37,7 +38,9 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 		return unread
 	}
 	if unread != nil {
-		ask := func() (endpoint.Answer, error) { return o.ask(ctx, source, source.Namespace, deliveredObjects(names)) }
+		ask := func() (endpoint.Answer, error) {
+			return o.ask(ctx, source, source.Namespace, objectnames.DeliveredObjects(names))
+		}
 		answer, err := hubflags.AskUnread(unread, ask)
 		if answer != nil {
 			return hubflags.WriteAnswer(stdout, answer, err)
@@ -49,7 +52,7 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
 func (o *explainOptions) printObjects(state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, stdout io.Writer) error {
-	keys, missing := keysOf(state, names, namespace)
+	keys, missing := objectnames.DeliveredKeys(state, names, namespace)
 	if len(keys) == 0 {
 		return errors.Join(missing, unread)
 	}

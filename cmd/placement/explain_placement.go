@@ -13,13 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // source reads the files, or connects to the hub, once.
@@ -43,8 +43,8 @@ func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (opened *hub
 }
 
 // explainPlacements explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
-func (o *explainOptions) explainPlacements(ctx context.Context, s *hubflags.Source, targets []target, now time.Time) (*explainOutput, error) {
-	keys, missing := resolve(ctx, s, targets)
+func (o *explainOptions) explainPlacements(ctx context.Context, s *hubflags.Source, targets []objectnames.Placement, now time.Time) (*explainOutput, error) {
+	keys, missing := objectnames.FindPlacements(ctx, s, targets, objectTypes())
 	if len(keys) == 0 {
 		return nil, missing
 	}
@@ -184,7 +184,7 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *hubflags.Sourc
 		if _, known := objects[key.Namespace]; !known {
 			namespaces = append(namespaces, key.Namespace)
 		}
-		objects[key.Namespace] = append(objects[key.Namespace], objectOf(key))
+		objects[key.Namespace] = append(objects[key.Namespace], objectnames.PlacementObject(key))
 	}
 	var (
 		texts []string
@@ -198,10 +198,4 @@ func (o *explainOptions) askPlacements(ctx context.Context, from *hubflags.Sourc
 		texts, errs = append(texts, answer.Output), append(errs, err)
 	}
 	return endpoint.Answer{Output: strings.Join(texts, o.between())}, errors.Join(errs...)
-}
-
-// objectOf returns a Placement as a question names it.
-func objectOf(key inventory.Key) endpoint.Object {
-	kind := api.Of(key).Kind()
-	return endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: key.Name}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
@@ -22,35 +23,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
-// isClusterRequest reports whether a type names ClusterRequests as kubectl does.
-func isClusterRequest(text string) bool {
-	name, group, qualified := strings.Cut(strings.ToLower(text), ".")
-	return (name == requestType || name == requestType+"s") &&
-		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
-}
-
-func requestTypes() []string { return []string{requestType} }
-
-func isRequest(_ *explainOptions, text string) bool { return isClusterRequest(text) }
-
-// namedRequests are the ClusterRequests on the command line.
-var namedRequests = hubflags.NamedKinds[struct{}]{
-	Find: func(text string) (struct{}, string, bool) {
-		return struct{}{}, "ClusterRequest", isClusterRequest(text)
-	},
-	Alone: "name ClusterRequests as clusterrequest/NAME, and nothing else in one command",
-}
-
-// requestType is the type of ClusterRequests that is offered by completions.
-const requestType = "clusterrequest"
+func isRequest(_ *explainOptions, text string) bool { return objectnames.IsRequest(text) }
 
 // completeRequests offers the ClusterRequests of the namespace after their type, and before that the type.
 func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
-	if !slashed && begun != "" && strings.HasPrefix(requestType, begun) {
-		return []string{requestType + "/"}
+	if !slashed && begun != "" && strings.HasPrefix(objectnames.RequestType, begun) {
+		return []string{objectnames.RequestType + "/"}
 	}
-	if !slashed || !isClusterRequest(text) {
+	if !slashed || !objectnames.IsRequest(text) {
 		return nil
 	}
 	var offered []string
@@ -58,19 +39,6 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 		offered = append(offered, text+"/"+found)
 	}
 	return offered
-}
-
-// parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
-func parseRequests(args []string) ([]string, error) {
-	parsed, err := namedRequests.Parse(args)
-	if err != nil || parsed == nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(parsed))
-	for _, named := range parsed {
-		names = append(names, named.Name)
-	}
-	return names, nil
 }
 
 // checkRequestFlags reports flags that mean nothing for ClusterRequests.
@@ -89,7 +57,7 @@ func (o *explainOptions) checkRequestFlags() error {
 
 // runRequests prints what ClusterRequests that arguments name have or get, and why.
 func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
-	names, unparsed := parseRequests(args)
+	names, unparsed := objectnames.ParseRequests(args)
 	now, err := hubflags.ParseNow(o.now)
 	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
 		return exit.Mistake(err)
@@ -103,7 +71,9 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 		return o.runUnreadRequests(ctx, source, names, err, stdout)
 	}
 	explaining := o.explaining()
-	explaining.Suggest = func(name string, names []string) string { return suggest.DidYouMean(name, requestType+"/", names) }
+	explaining.Suggest = func(name string, names []string) string {
+		return suggest.DidYouMean(name, objectnames.RequestType+"/", names)
+	}
 	reports, missing := explaining.ClusterRequests(objects, source.Namespace, names, o.TimeOf(now, o.now))
 	if len(reports.Requests) == 0 {
 		return missing

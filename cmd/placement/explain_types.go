@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
@@ -28,10 +29,10 @@ var (
 	placementExplainer = explainer{of: tools.Placements{}, explain: runPlacements}
 	deliveryExplainer  = explainer{of: tools.Delivery{}, types: deliveredTypes, isType: isDelivered, explain: runObjects}
 	podExplainer       = explainer{
-		of: tools.Pods{}, types: workloadTypes, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads,
+		of: tools.Pods{}, types: objectnames.WorkloadTypes, isType: isWorkload, complete: (*explainOptions).completeWorkloads, explain: runWorkloads,
 	}
 	requestExplainer = explainer{
-		of: tools.Requests{}, types: requestTypes, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests,
+		of: tools.Requests{}, types: objectnames.RequestTypes, isType: isRequest, complete: (*explainOptions).completeRequests, explain: runRequests,
 	}
 )
 

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/follow"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -29,7 +31,7 @@ type placementWatch struct {
 }
 
 // printChanges prints the output, and again whenever it changes, until ctx ends.
-func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source, targets []target, stdout io.Writer) error {
+func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement, stdout io.Writer) error {
 	w := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
 	state, written, err := w.readOnce(ctx, from, targets)
 	if err != nil {
@@ -42,13 +44,13 @@ func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source
 	if w.watcher, err = hubstate.NewWatcher(from.Config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	printer := &changePrinter{watcher: w.watcher, format: printers.Format(o.output), style: o.style(), evaluate: w.evaluate}
-	return printer.follow(ctx, func(ctx context.Context) error { return w.watcher.Watch(ctx, apis) }, stdout)
+	printer := &follow.Printer{Watcher: w.watcher, Format: printers.Format(o.output), Style: o.style(), Evaluate: w.evaluate}
+	return printer.Follow(ctx, func(ctx context.Context) error { return w.watcher.Watch(ctx, apis) }, stdout)
 }
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
 // comes with the error.
-func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, targets []target) (*explain.State, *explainOutput, error) {
+func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement) (*explain.State, *explainOutput, error) {
 	if p.all {
 		state, err := from.All(ctx, p.namespace)
 		if err != nil && p.Selector != nil {
@@ -61,7 +63,7 @@ func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, ta
 		return state, nil, nil
 	}
 	var err error
-	if p.keys, err = resolve(ctx, from, targets); err != nil {
+	if p.keys, err = objectnames.FindPlacements(ctx, from, targets, objectTypes()); err != nil {
 		return nil, nil, err
 	}
 	state, err := from.Placements(ctx, p.keys)

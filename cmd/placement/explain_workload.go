@@ -5,9 +5,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,47 +14,17 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
 
-// namedWorkloads are the workloads on the command line.
-var namedWorkloads = hubflags.NamedKinds[pods.WorkloadKind]{
-	Find: func(text string) (pods.WorkloadKind, string, bool) {
-		kind, is := pods.FindKind(text)
-		return kind, kind.Kind, is
-	},
-	Alone: "name placements or workloads (TYPE/NAME), not both in one command",
-}
-
-// workloadTypes returns the types of workloads.
-func workloadTypes() []string {
-	types := make([]string, 0, len(pods.Kinds()))
-	for _, kind := range pods.Kinds() {
-		types = append(types, strings.ToLower(kind.Kind))
-	}
-	return types
-}
-
 // isWorkload reports whether a type names a kind of workloads.
 func isWorkload(_ *explainOptions, text string) bool {
 	_, is := pods.FindKind(text)
 	return is
-}
-
-// parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
-func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error) {
-	names, err := namedWorkloads.Parse(args)
-	if err != nil || names == nil {
-		return nil, err
-	}
-	workloads := make([]hubstate.Workload, 0, len(names))
-	for _, named := range names {
-		workloads = append(workloads, hubstate.Workload{Kind: named.Kind, Namespace: namespace, Name: named.Name})
-	}
-	return workloads, nil
 }
 
 // checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered. workloads and delivered
@@ -79,7 +47,7 @@ func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
 
 // runWorkloads prints where the Pods of workloads may run that arguments name.
 func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
-	workloads, err := parseWorkloads(args, o.Namespace)
+	workloads, err := objectnames.ParseWorkloads(args, o.Namespace)
 	if err == nil {
 		delivered, _ := o.ParseObjects(args) // Workloads of other kinds are not delivered.
 		err = o.checkWorkloadFlags(true, len(delivered) > 0)
@@ -99,7 +67,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 		return unread
 	}
 	var missing error
-	if objects.Workloads, missing = findWorkloads(objects.Workloads, workloads); len(objects.Workloads) == 0 {
+	if objects.Workloads, missing = objectnames.FindWorkloads(objects.Workloads, workloads); len(objects.Workloads) == 0 {
 		return missing
 	}
 	if unread != nil {
@@ -129,35 +97,6 @@ func (o *explainOptions) askWorkloads(ctx context.Context, from *hubflags.Source
 		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})
 	}
 	return o.ask(ctx, from, from.Namespace, objects)
-}
-
-// findWorkloads returns the workloads that are named, and an error about those that there are not; without a namespace there must be one of the name.
-func findWorkloads(all []*unstructured.Unstructured, named []hubstate.Workload) (found []*unstructured.Unstructured, missing error) {
-	for _, workload := range named {
-		var namespaces []string
-		var fitting []*unstructured.Unstructured
-		for _, object := range all {
-			if object.GroupVersionKind() != workload.Kind.GroupVersionKind || object.GetName() != workload.Name {
-				continue
-			}
-			if workload.Namespace == "" || workload.Namespace == object.GetNamespace() {
-				namespaces = append(namespaces, object.GetNamespace())
-				fitting = append(fitting, object)
-			}
-		}
-		slices.Sort(namespaces)
-		switch len(namespaces) {
-		case 0:
-			name := strings.TrimPrefix(workload.Namespace+"/"+workload.Name, "/")
-			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace", workload.Kind.Kind, name))
-		case 1:
-			found = append(found, fitting...)
-		default:
-			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				workload.Kind.Kind, workload.Name, strings.Join(namespaces, ", ")))
-		}
-	}
-	return found, missing
 }
 
 // completeWorkloads offers the types of workloads before the slash, and the names of one type after it.

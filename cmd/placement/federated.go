@@ -17,7 +17,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/terminal"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
@@ -138,7 +140,7 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 		return unread
 	}
 	if unread != nil {
-		answer, err := hubflags.AskUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, colored(stdout)) })
+		answer, err := hubflags.AskUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, terminal.Colored(stdout)) })
 		if answer != nil {
 			return hubflags.WriteAnswer(stdout, answer, err)
 		}
@@ -151,7 +153,7 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 func (o *federatedOptions) print(
 	state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
 ) error {
-	keys, missing := keysOf(state, names, namespace)
+	keys, missing := objectnames.DeliveredKeys(state, names, namespace)
 	if missing != nil && len(keys) == 0 {
 		return errors.Join(missing, unread)
 	}
@@ -162,7 +164,7 @@ func (o *federatedOptions) print(
 // style returns the style for the reports of the named objects, or without names of all objects.
 func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printers.Style {
 	options := document.Options{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide}
-	return printers.Style{Options: options, Color: colored(stdout), Width: widthOf(stdout)}
+	return printers.Style{Options: options, Color: terminal.Colored(stdout), Width: terminal.Width(stdout)}
 }
 
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
@@ -235,38 +237,6 @@ func (o *federatedOptions) open(ctx context.Context, stdin io.Reader) (opened *h
 	return opened, nil
 }
 
-// keysOf returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object of the
-// name.
-func keysOf(state *explain.State, names []hubflags.DeliveredName, namespace string) (keys []inventory.Key, missing error) {
-	for _, named := range names {
-		var namespaces, names []string
-		for _, object := range state.Federated.Objects {
-			if object.GroupVersionKind() == named.Kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
-				names = append(names, object.GetName())
-			}
-			if object.GroupVersionKind() == named.Kind.GroupVersionKind && object.GetName() == named.Name &&
-				(namespace == "" || namespace == object.GetNamespace()) {
-				namespaces = append(namespaces, object.GetNamespace())
-			}
-		}
-		slices.Sort(namespaces)
-		switch {
-		case len(namespaces) == 1:
-			keys = append(keys, federated.Key(named.Kind, namespaces[0], named.Name))
-		case len(namespaces) > 1:
-			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				named.Kind.Kind, named.Name, strings.Join(namespaces, ", ")))
-		case slices.Contains(state.Federated.KindsUnread, named.Kind.Kind):
-			missing = errors.Join(missing, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them",
-				named.Kind.Resource, namespace))
-		default:
-			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.Kind.Kind, named.Name,
-				suggest.DidYouMean(named.Name, strings.ToLower(named.Kind.Kind)+"/", names)))
-		}
-	}
-	return keys, missing
-}
-
 // ask asks the hub to report the named objects of a namespace, or without names those of the kinds that the user may list. The error is an
 // *endpoint.AnswerError if the hub has answered with it.
 func (o *federatedOptions) ask(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, color bool) (endpoint.Answer, error) {
@@ -280,7 +250,7 @@ func (o *federatedOptions) ask(ctx context.Context, from *hubflags.Source, names
 			"name one with -n instead of -A")
 	}
 	question := endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: from.Namespace, Objects: deliveredObjects(names), Output: o.output, Color: color,
+		Command: endpoint.CommandFederated, Namespace: from.Namespace, Objects: objectnames.DeliveredObjects(names), Output: o.output, Color: color,
 	}
 	if len(names) == 0 {
 		var err error
@@ -292,15 +262,6 @@ func (o *federatedOptions) ask(ctx context.Context, from *hubflags.Source, names
 		}
 	}
 	return o.Send(ctx, from.Hub, from.Config, question)
-}
-
-// deliveredObjects returns delivered objects as a question names them.
-func deliveredObjects(names []hubflags.DeliveredName) []endpoint.Object {
-	objects := make([]endpoint.Object, 0, len(names))
-	for _, named := range names {
-		objects = append(objects, endpoint.Object{Group: named.Kind.Group, Kind: named.Kind.Kind, Name: named.Name})
-	}
-	return objects
 }
 
 // completeObjects offers the types of delivered objects before the slash, and the names of one type after it.

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
@@ -101,12 +102,12 @@ func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, quest
 		return err
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int { return cmp.Compare(a.Name, b.Name) }) {
-		found, err := hubstate.Find(ctx, hub, target{namespace: name.Namespace, name: name.Name, apis: api.Adapters()}.keys())
+		found, err := hubstate.Find(ctx, hub, objectnames.Placement{Namespace: name.Namespace, Name: name.Name, APIs: api.Adapters()}.Keys())
 		if err != nil {
 			return err
 		}
 		for _, key := range found {
-			question.Objects = append(question.Objects, objectOf(key))
+			question.Objects = append(question.Objects, objectnames.PlacementObject(key))
 		}
 		if len(found) == 0 {
 			return fmt.Errorf("--placement: there is no Placement %s on the hub; correct the name", name)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -104,7 +105,7 @@ func workloadOf(text string) (hubstate.Workload, error) {
 	parts := strings.Split(text, "/")
 	kind, known := pods.FindKind(parts[0])
 	if !known {
-		return hubstate.Workload{}, fmt.Errorf("%q is no kind of workloads; use one of %s", parts[0], strings.Join(workloadTypes(), ", "))
+		return hubstate.Workload{}, fmt.Errorf("%q is no kind of workloads; use one of %s", parts[0], strings.Join(objectnames.WorkloadTypes(), ", "))
 	}
 	return hubstate.Workload{Kind: kind, Namespace: parts[1], Name: parts[2]}, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package follow
 
 import (
 	"bytes"
@@ -25,18 +25,18 @@ const (
 	maxWait  = 10 * time.Minute
 )
 
-// changePrinter prints a result again whenever it changes.
-type changePrinter struct {
-	watcher *hubstate.Watcher
-	format  printers.Format
-	style   printers.Style
+// Printer prints a result again whenever it changes.
+type Printer struct {
+	Watcher *hubstate.Watcher
+	Format  printers.Format
+	Style   printers.Style
 	// evaluate computes the result from the caches of the watcher, and names the objects that are not there any more.
-	evaluate func(ctx context.Context, now time.Time) (found document.Source, gone []string, err error)
+	Evaluate func(ctx context.Context, now time.Time) (found document.Source, gone []string, err error)
 	last     string
 }
 
-// follow prints the output, and again whenever it changes, until ctx ends. start starts the watches.
-func (c *changePrinter) follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
+// Follow prints the output, and again whenever it changes, until ctx ends. start starts the watches.
+func (c *Printer) Follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
 	// The watches must end with the command.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -51,10 +51,10 @@ func (c *changePrinter) follow(ctx context.Context, start func(context.Context) 
 }
 
 // loop evaluates after each change, and prints the output if it differs from the last one.
-func (c *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
+func (c *Printer) loop(ctx context.Context, stdout io.Writer) error {
 	for {
 		now := time.Now()
-		found, gone, err := c.evaluate(ctx, now)
+		found, gone, err := c.Evaluate(ctx, now)
 		if err != nil {
 			return err
 		}
@@ -76,10 +76,10 @@ func changesAt(result document.Source) time.Time {
 }
 
 // print prints a result that differs from the last one, with the time.
-func (c *changePrinter) print(found document.Source, gone []string, now time.Time, stdout io.Writer) error {
+func (c *Printer) print(found document.Source, gone []string, now time.Time, stdout io.Writer) error {
 	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
-	all := printers.Style{Options: document.Options{Scores: c.style.Scores, Wide: true}}
+	all := printers.Style{Options: document.Options{Scores: c.Style.Scores, Wide: true}}
 	if err := printers.Print(&text, printers.FormatWide, found, all); err != nil {
 		return err
 	}
@@ -90,17 +90,17 @@ func (c *changePrinter) print(found document.Source, gone []string, now time.Tim
 	c.last = text.String()
 
 	var out bytes.Buffer
-	switch c.format {
+	switch c.Format {
 	case printers.FormatJSON, printers.FormatName:
 	case printers.FormatYAML:
 		out.WriteString("---\n")
 	default:
 		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
 	}
-	if len(gone) > 0 && (c.format == printers.FormatTable || c.format == printers.FormatWide) {
+	if len(gone) > 0 && (c.Format == printers.FormatTable || c.Format == printers.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
-	if err := printers.Print(&out, c.format, found, c.style); err != nil {
+	if err := printers.Print(&out, c.Format, found, c.Style); err != nil {
 		return err
 	}
 	if _, err := out.WriteTo(stdout); err != nil {
@@ -110,7 +110,7 @@ func (c *changePrinter) print(found document.Source, gone []string, now time.Tim
 }
 
 // waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
-func (c *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
+func (c *Printer) waitForChange(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {
 		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
@@ -118,17 +118,17 @@ func (c *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) 
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-c.watcher.Failed():
+	case err := <-c.Watcher.Failed():
 		return err
 	case <-due:
 		return nil
-	case <-c.watcher.Changed():
+	case <-c.Watcher.Changed():
 	}
 	for longest := time.After(maxDelay); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-c.watcher.Changed():
+		case <-c.Watcher.Changed():
 		case <-longest:
 			return nil
 		case <-time.After(debounce):
