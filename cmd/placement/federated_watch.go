@@ -33,22 +33,3 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []hubflags.De
 	}
 	return changes.Follow(ctx, from.Config, from.Hub, from.Namespace, names, stdout)
 }
-
-// printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
-func (o *explainOptions) printObjectChanges(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, stdout io.Writer) error {
-	changes := &follow.Delivered{
-		Kinds: o.Delivered, Format: printers.Format(o.output),
-		Once: func(state *explain.State, unread error) error {
-			return o.printObjects(state, names, from.Namespace, hubflags.WatchRefused(unread), stdout)
-		},
-		Evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
-			found, err := o.explaining().Objects(state, keys, nil, now)
-			if err != nil {
-				return nil, err
-			}
-			return found, nil
-		},
-		Style: func([]inventory.Key) printers.Style { return o.style() },
-	}
-	return changes.Follow(ctx, from.Config, from.Hub, from.Namespace, names, stdout)
-}

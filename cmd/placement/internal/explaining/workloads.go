@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -22,22 +22,22 @@ import (
 )
 
 // isWorkload reports whether a type names a kind of workloads.
-func isWorkload(_ *explainOptions, text string) bool {
+func isWorkload(_ *Options, text string) bool {
 	_, is := pods.FindKind(text)
 	return is
 }
 
 // checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered. workloads and delivered
 // report whether the named objects have Pods, and whether they are of such kinds.
-func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
+func (o *Options) checkWorkloadFlags(workloads, delivered bool) error {
 	switch {
-	case o.all || o.allNamespaces:
+	case o.All || o.AllNamespaces:
 		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the workload out")
-	case len(o.clusters) > 0 && !delivered:
+	case len(o.Clusters) > 0 && !delivered:
 		return errors.New("--cluster, --api, --now: they are about placements and objects that are delivered to clusters; leave them out")
-	case o.api != "" || o.now != "":
+	case o.API != "" || o.Now != "":
 		return errors.New("--api, --now: they are about placements, and a workload has none of them; leave them out")
-	case o.watch && workloads:
+	case o.Watch && workloads:
 		return errors.New("--watch follows placements and objects that are delivered to clusters; where the pods of a workload may run is " +
 			"explained once, so leave it out; placement federated TYPE/NAME --watch follows the delivery of a workload")
 	default:
@@ -46,7 +46,7 @@ func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
 }
 
 // runWorkloads prints where the Pods of workloads may run that arguments name.
-func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+func runWorkloads(ctx context.Context, o *Options, args []string, stdin io.Reader, stdout io.Writer) error {
 	workloads, err := objectnames.ParseWorkloads(args, o.Namespace)
 	if err == nil {
 		delivered, _ := o.ParseObjects(args) // Workloads of other kinds are not delivered.
@@ -81,7 +81,7 @@ func runWorkloads(ctx context.Context, o *explainOptions, args []string, stdin i
 }
 
 // printWorkloads prints explanations of workloads. unread says which rights and other workloads are missing.
-func (o *explainOptions) printWorkloads(ctx context.Context, from *hubflags.Source, objects *pods.Objects, unread error, stdout io.Writer) error {
+func (o *Options) printWorkloads(ctx context.Context, from *hubflags.Source, objects *pods.Objects, unread error, stdout io.Writer) error {
 	read := func(namespace string) (*explain.State, error) { return from.Delivery(ctx, namespace) }
 	explanations, err := o.explaining().Workloads(objects, read, time.Now())
 	if err != nil && (explanations == nil || explanations.Federated == nil) {
@@ -91,7 +91,7 @@ func (o *explainOptions) printWorkloads(ctx context.Context, from *hubflags.Sour
 }
 
 // askWorkloads asks the hub to explain workloads.
-func (o *explainOptions) askWorkloads(ctx context.Context, from *hubflags.Source, workloads []hubstate.Workload) (endpoint.Answer, error) {
+func (o *Options) askWorkloads(ctx context.Context, from *hubflags.Source, workloads []hubstate.Workload) (endpoint.Answer, error) {
 	objects := make([]endpoint.Object, 0, len(workloads))
 	for _, workload := range workloads {
 		objects = append(objects, endpoint.Object{Group: workload.Kind.Group, Kind: workload.Kind.Kind, Name: workload.Name})
@@ -100,7 +100,7 @@ func (o *explainOptions) askWorkloads(ctx context.Context, from *hubflags.Source
 }
 
 // completeWorkloads offers the types of workloads before the slash, and the names of one type after it.
-func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []string {
+func (o *Options) completeWorkloads(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
 	var offered []string
 	if !slashed {

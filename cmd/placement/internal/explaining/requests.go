@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -23,10 +23,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
-func isRequest(_ *explainOptions, text string) bool { return objectnames.IsRequest(text) }
+func isRequest(_ *Options, text string) bool { return objectnames.IsRequest(text) }
 
 // completeRequests offers the ClusterRequests of the namespace after their type, and before that the type.
-func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []string {
+func (o *Options) completeRequests(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
 	if !slashed && begun != "" && strings.HasPrefix(objectnames.RequestType, begun) {
 		return []string{objectnames.RequestType + "/"}
@@ -42,13 +42,13 @@ func (o *explainOptions) completeRequests(cmd *cobra.Command, begun string) []st
 }
 
 // checkRequestFlags reports flags that mean nothing for ClusterRequests.
-func (o *explainOptions) checkRequestFlags() error {
+func (o *Options) checkRequestFlags() error {
 	switch {
-	case o.all || o.allNamespaces:
+	case o.All || o.AllNamespaces:
 		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the ClusterRequest out")
-	case len(o.clusters) > 0 || o.api != "":
+	case len(o.Clusters) > 0 || o.API != "":
 		return errors.New("--cluster, --api: they are about placements; the report of a ClusterRequest has all Clusters, so leave them out")
-	case o.watch:
+	case o.Watch:
 		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
 	default:
 		return errors.Join(o.checkFormat(), o.checkHub(), o.CheckSettings())
@@ -56,9 +56,9 @@ func (o *explainOptions) checkRequestFlags() error {
 }
 
 // runRequests prints what ClusterRequests that arguments name have or get, and why.
-func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+func runRequests(ctx context.Context, o *Options, args []string, stdin io.Reader, stdout io.Writer) error {
 	names, unparsed := objectnames.ParseRequests(args)
-	now, err := hubflags.ParseNow(o.now)
+	now, err := hubflags.ParseNow(o.Now)
 	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
 		return exit.Mistake(err)
 	}
@@ -74,7 +74,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 	explaining.Suggest = func(name string, names []string) string {
 		return suggest.DidYouMean(name, objectnames.RequestType+"/", names)
 	}
-	reports, missing := explaining.ClusterRequests(objects, source.Namespace, names, o.TimeOf(now, o.now))
+	reports, missing := explaining.ClusterRequests(objects, source.Namespace, names, o.TimeOf(now, o.Now))
 	if len(reports.Requests) == 0 {
 		return missing
 	}
@@ -83,7 +83,7 @@ func runRequests(ctx context.Context, o *explainOptions, args []string, stdin io
 
 // runUnreadRequests explains ClusterRequests to a user who may not read what decides about them: the hub does it, or else the output is what the
 // hub has written, with the error.
-func (o *explainOptions) runUnreadRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
+func (o *Options) runUnreadRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
 	objects := make([]endpoint.Object, 0, len(names))
 	for _, name := range names {
 		objects = append(objects, tools.RequestObject(name))
@@ -97,7 +97,7 @@ func (o *explainOptions) runUnreadRequests(ctx context.Context, from *hubflags.S
 
 // printWrittenRequests prints what the hub has written for ClusterRequests, and returns the error, if that is about a missing right; otherwise
 // it returns only the error.
-func (o *explainOptions) printWrittenRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
+func (o *Options) printWrittenRequests(ctx context.Context, from *hubflags.Source, names []string, refused error, stdout io.Writer) error {
 	if !apierrors.IsForbidden(refused) {
 		return refused
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -9,16 +9,20 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/follow"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // runObjects prints where objects that arguments name are delivered, and why.
-func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
+func runObjects(ctx context.Context, o *Options, args []string, stdin io.Reader, stdout io.Writer) error {
 	names, err := o.ParseObjects(args)
 	if err == nil {
 		err = o.checkWorkloadFlags(false, true)
@@ -30,7 +34,7 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 	if err != nil {
 		return err
 	}
-	if o.watch {
+	if o.Watch {
 		return o.printObjectChanges(ctx, source, names, stdout)
 	}
 	state, unread := source.Delivery(ctx, source.Namespace)
@@ -51,7 +55,7 @@ func runObjects(ctx context.Context, o *explainOptions, args []string, stdin io.
 }
 
 // printObjects prints explanations of objects of a State. unread says which rights are missing.
-func (o *explainOptions) printObjects(state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, stdout io.Writer) error {
+func (o *Options) printObjects(state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, stdout io.Writer) error {
 	keys, missing := objectnames.DeliveredKeys(state, names, namespace)
 	if len(keys) == 0 {
 		return errors.Join(missing, unread)
@@ -64,7 +68,7 @@ func (o *explainOptions) printObjects(state *explain.State, names []hubflags.Del
 }
 
 // isDelivered reports whether a type names a kind of delivered objects.
-func isDelivered(o *explainOptions, text string) bool {
+func isDelivered(o *Options, text string) bool {
 	_, is := federated.FindKind(o.Delivered, text)
 	return is
 }
@@ -73,4 +77,23 @@ func isDelivered(o *explainOptions, text string) bool {
 func deliveredTypes() []string {
 	flags := hubflags.Kinds{Delivered: federation.DefaultKinds()}
 	return flags.ObjectTypes()
+}
+
+// printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
+func (o *Options) printObjectChanges(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, stdout io.Writer) error {
+	changes := &follow.Delivered{
+		Kinds: o.Delivered, Format: printers.Format(o.Output),
+		Once: func(state *explain.State, unread error) error {
+			return o.printObjects(state, names, from.Namespace, hubflags.WatchRefused(unread), stdout)
+		},
+		Evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error) {
+			found, err := o.explaining().Objects(state, keys, nil, now)
+			if err != nil {
+				return nil, err
+			}
+			return found, nil
+		},
+		Style: func([]inventory.Key) printers.Style { return o.style() },
+	}
+	return changes.Follow(ctx, from.Config, from.Hub, from.Namespace, names, stdout)
 }

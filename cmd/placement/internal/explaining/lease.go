@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 )
 
-// warnLease writes a warning if no process renews the lease of the hub, so that its decisions do not follow what the command evaluates. A user
+// WarnLease writes a warning if no process renews the lease of the hub, so that its decisions do not follow what the command evaluates. A user
 // who may not read the lease, and a hub in another namespace than the default one, have no warning, nor has --watch.
-func (o *explainOptions) warnLease(ctx context.Context, stderr io.Writer) error {
-	if len(o.files) > 0 || o.watch {
+func (o *Options) WarnLease(ctx context.Context, stderr io.Writer) error {
+	if len(o.Paths) > 0 || o.Watch {
 		return nil
 	}
 	config, _, err := o.Find()
@@ -39,7 +39,7 @@ func (o *explainOptions) warnLease(ctx context.Context, stderr io.Writer) error 
 	case err != nil:
 		return fmt.Errorf("reading the lease %s/%s: %w", hubflags.DefaultNamespace, name, err)
 	}
-	if warning := expired(lease, time.Now()); warning != "" {
+	if warning := Expired(lease, time.Now()); warning != "" {
 		if _, err := fmt.Fprintf(stderr, "warning: %s\n", warning); err != nil {
 			return fmt.Errorf("writing a warning: %w", err)
 		}
@@ -47,8 +47,8 @@ func (o *explainOptions) warnLease(ctx context.Context, stderr io.Writer) error 
 	return nil
 }
 
-// expired describes a lease that has expired or was released; empty for one that a process holds.
-func expired(lease *coordinationv1.Lease, now time.Time) string {
+// Expired describes a lease that has expired or was released; empty for one that a process holds.
+func Expired(lease *coordinationv1.Lease, now time.Time) string {
 	if lease.Spec.RenewTime == nil || lease.Spec.LeaseDurationSeconds == nil {
 		return ""
 	}

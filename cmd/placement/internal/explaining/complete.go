@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
-func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
+func (o *Options) RegisterCompletions(cmd *cobra.Command) {
 	o.Hub.RegisterCompletions(cmd, printers.WideFormats())
 	apis := make([]string, 0, len(api.Adapters()))
 	for _, adapter := range api.Adapters() {
@@ -25,10 +25,10 @@ func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
 	hubflags.Complete(cmd, "cluster", o.CompleteClusters)
 }
 
-// completePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, after "TYPE/" workloads or
+// CompletePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, after "TYPE/" workloads or
 // ClusterRequests, and before that the namespaces and types too.
-func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if o.all || o.allNamespaces {
+func (o *Options) CompletePlacements(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if o.All || o.AllNamespaces {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	namespace, name, slashed := strings.Cut(begun, "/")

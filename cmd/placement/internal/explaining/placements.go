@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -23,16 +23,16 @@ import (
 )
 
 // source reads the files, or connects to the hub, once.
-func (o *explainOptions) source(ctx context.Context, stdin io.Reader) (*hubflags.Source, error) {
+func (o *Options) source(ctx context.Context, stdin io.Reader) (*hubflags.Source, error) {
 	if o.opened == nil && o.unread == nil {
 		o.opened, o.unread = o.open(ctx, stdin)
 	}
 	return o.opened, o.unread
 }
 
-func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (opened *hubflags.Source, err error) {
-	if len(o.files) > 0 {
-		opened, err = o.OpenFiles(ctx, statefile.Described, o.Delivered, "--filename", o.files, stdin)
+func (o *Options) open(ctx context.Context, stdin io.Reader) (opened *hubflags.Source, err error) {
+	if len(o.Paths) > 0 {
+		opened, err = o.OpenFiles(ctx, statefile.Described, o.Delivered, "--filename", o.Paths, stdin)
 	} else {
 		opened, err = o.OpenHub(ctx, &o.Ask, o.Delivered)
 	}
@@ -43,8 +43,8 @@ func (o *explainOptions) open(ctx context.Context, stdin io.Reader) (opened *hub
 }
 
 // explainPlacements explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
-func (o *explainOptions) explainPlacements(ctx context.Context, s *hubflags.Source, targets []objectnames.Placement, now time.Time) (*explainOutput, error) {
-	keys, missing := objectnames.FindPlacements(ctx, s, targets, objectTypes())
+func (o *Options) explainPlacements(ctx context.Context, s *hubflags.Source, targets []objectnames.Placement, now time.Time) (*output, error) {
+	keys, missing := objectnames.FindPlacements(ctx, s, targets, ObjectTypes())
 	if len(keys) == 0 {
 		return nil, missing
 	}
@@ -52,7 +52,7 @@ func (o *explainOptions) explainPlacements(ctx context.Context, s *hubflags.Sour
 	return found, errors.Join(missing, err)
 }
 
-func (o *explainOptions) explainKeys(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time) (*explainOutput, error) {
+func (o *Options) explainKeys(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time) (*output, error) {
 	state, err := s.Placements(ctx, keys)
 	if err != nil {
 		return o.explainUnread(ctx, s, keys, now, err)
@@ -61,28 +61,28 @@ func (o *explainOptions) explainKeys(ctx context.Context, s *hubflags.Source, ke
 }
 
 // outputOf returns explanations as an output.
-func outputOf(explanations *counterfactual.Explanations, err error) (*explainOutput, error) {
+func outputOf(explanations *counterfactual.Explanations, err error) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &explainOutput{result: explanations}, nil
+	return &output{result: explanations}, nil
 }
 
 // explainUnread explains Placements to a user who may not read their inputs: the hub does it, or else the result is what the hub has written,
 // with an error.
-func (o *explainOptions) explainUnread(
+func (o *Options) explainUnread(
 	ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time, refused error,
-) (*explainOutput, error) {
+) (*output, error) {
 	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.askPlacements(ctx, s, keys) })
 	if answer != nil {
-		return &explainOutput{byHub: answer}, err
+		return &output{byHub: answer}, err
 	}
 	return written(ctx, s, keys, now, err)
 }
 
 // written returns what the hub has written for Placements, and the error, if that is about a missing right; otherwise it returns only the
 // error.
-func written(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time, refused error) (*explainOutput, error) {
+func written(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now time.Time, refused error) (*output, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
@@ -91,28 +91,28 @@ func written(ctx context.Context, s *hubflags.Source, keys []inventory.Key, now 
 	for _, report := range reports {
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(report, nil))
 	}
-	return &explainOutput{result: explanations}, errors.Join(refused, err)
+	return &output{result: explanations}, errors.Join(refused, err)
 }
 
 // listUnsatisfied lists the unsatisfied Placements of the namespace, or of all. When the user may not read their inputs, it lists those with an
 // unsatisfied status, and returns an error.
-func (o *explainOptions) listUnsatisfied(ctx context.Context, s *hubflags.Source, now time.Time) (*explainOutput, error) {
+func (o *Options) listUnsatisfied(ctx context.Context, s *hubflags.Source, now time.Time) (*output, error) {
 	namespace := o.listNamespace(s)
 	state, err := s.All(ctx, namespace)
 	if err != nil {
 		return o.unsatisfiedUnread(ctx, s, namespace, now, err)
 	}
-	return &explainOutput{result: o.unsatisfiedIn(state, namespace, now)}, nil
+	return &output{result: o.unsatisfiedIn(state, namespace, now)}, nil
 }
 
 // unsatisfiedUnread lists the unsatisfied Placements for a user who may not read their inputs: as the hub explains, or else as it has written.
-func (o *explainOptions) unsatisfiedUnread(
+func (o *Options) unsatisfiedUnread(
 	ctx context.Context, s *hubflags.Source, namespace string, now time.Time, refused error,
-) (*explainOutput, error) {
+) (*output, error) {
 	answer, err := hubflags.AskUnread(refused, func() (endpoint.Answer, error) { return o.ask(ctx, s, namespace, nil) })
 	switch {
 	case answer != nil:
-		return &explainOutput{byHub: answer}, err
+		return &output{byHub: answer}, err
 	case o.Selector != nil:
 		return nil, err
 	default:
@@ -122,7 +122,7 @@ func (o *explainOptions) unsatisfiedUnread(
 
 // writtenUnsatisfied lists the Placements with an unsatisfied status, and returns the error, if that is about a missing right. The list is
 // nil when the user may not list any Placement.
-func writtenUnsatisfied(ctx context.Context, s *hubflags.Source, namespace string, now time.Time, refused error) (*explainOutput, error) {
+func writtenUnsatisfied(ctx context.Context, s *hubflags.Source, namespace string, now time.Time, refused error) (*output, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
@@ -131,18 +131,18 @@ func writtenUnsatisfied(ctx context.Context, s *hubflags.Source, namespace strin
 		return nil, errors.Join(refused, err)
 	}
 	list.Now, list.Namespace = metav1.NewTime(now), namespace
-	return &explainOutput{result: list}, errors.Join(refused, err)
+	return &output{result: list}, errors.Join(refused, err)
 }
 
 // listNamespace returns the namespace of the listed Placements; empty for all.
-func (o *explainOptions) listNamespace(from *hubflags.Source) string {
-	if o.allNamespaces {
+func (o *Options) listNamespace(from *hubflags.Source) string {
+	if o.AllNamespaces {
 		return ""
 	}
 	return from.Namespace
 }
 
-func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) explain.Unsatisfied {
+func (o *Options) unsatisfiedIn(state *explain.State, namespace string, now time.Time) explain.Unsatisfied {
 	settings := o.HubSettings()
 	settings.Configure(state)
 	selected := o.Placements(state)
@@ -158,9 +158,9 @@ const maxAskedWidth = 1000
 
 // ask asks the hub to explain objects of a namespace; none lists the unsatisfied Placements. The error is an *endpoint.AnswerError if the hub
 // has answered with it.
-func (o *explainOptions) ask(ctx context.Context, from *hubflags.Source, namespace string, objects []endpoint.Object) (endpoint.Answer, error) {
+func (o *Options) ask(ctx context.Context, from *hubflags.Source, namespace string, objects []endpoint.Object) (endpoint.Answer, error) {
 	switch {
-	case o.now != "":
+	case o.Now != "":
 		return endpoint.Answer{}, errors.New("the hub explains the present, so it was not asked because of --now")
 	case o.Selector != nil:
 		return endpoint.Answer{}, hubflags.ErrSelectorUnread
@@ -169,13 +169,13 @@ func (o *explainOptions) ask(ctx context.Context, from *hubflags.Source, namespa
 			"name one with -n instead of -A")
 	}
 	return o.Send(ctx, from.Hub, from.Config, endpoint.Question{
-		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.clusters, Output: o.output, Color: o.color,
-		AllClusters: o.allClusters, Width: min(o.width, maxAskedWidth),
+		Command: endpoint.CommandExplain, Namespace: namespace, Objects: objects, Clusters: o.Clusters, Output: o.Output, Color: o.color,
+		AllClusters: o.AllClusters, Width: min(o.width, maxAskedWidth),
 	})
 }
 
 // askPlacements asks the hub to explain Placements, of each namespace in a request of its own.
-func (o *explainOptions) askPlacements(ctx context.Context, from *hubflags.Source, keys []inventory.Key) (endpoint.Answer, error) {
+func (o *Options) askPlacements(ctx context.Context, from *hubflags.Source, keys []inventory.Key) (endpoint.Answer, error) {
 	var (
 		namespaces []string
 		objects    = map[string][]endpoint.Object{}

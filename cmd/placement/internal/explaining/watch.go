@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 
 // placementWatch evaluates Placements from the caches of a watcher.
 type placementWatch struct {
-	*explainOptions
+	*Options
 
 	watcher   *hubstate.Watcher
 	keys      []inventory.Key
@@ -31,8 +31,8 @@ type placementWatch struct {
 }
 
 // printChanges prints the output, and again whenever it changes, until ctx ends.
-func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement, stdout io.Writer) error {
-	w := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
+func (o *Options) printChanges(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement, stdout io.Writer) error {
+	w := &placementWatch{Options: o, namespace: o.listNamespace(from)}
 	state, written, err := w.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
@@ -44,14 +44,14 @@ func (o *explainOptions) printChanges(ctx context.Context, from *hubflags.Source
 	if w.watcher, err = hubstate.NewWatcher(from.Config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	printer := &follow.Printer{Watcher: w.watcher, Format: printers.Format(o.output), Style: o.style(), Evaluate: w.evaluate}
+	printer := &follow.Printer{Watcher: w.watcher, Format: printers.Format(o.Output), Style: o.style(), Evaluate: w.evaluate}
 	return printer.Follow(ctx, func(ctx context.Context) error { return w.watcher.Watch(ctx, apis) }, stdout)
 }
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
 // comes with the error.
-func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement) (*explain.State, *explainOutput, error) {
-	if p.all {
+func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, targets []objectnames.Placement) (*explain.State, *output, error) {
+	if p.All {
 		state, err := from.All(ctx, p.namespace)
 		if err != nil && p.Selector != nil {
 			return nil, nil, hubflags.WatchRefused(err)
@@ -63,7 +63,7 @@ func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, ta
 		return state, nil, nil
 	}
 	var err error
-	if p.keys, err = objectnames.FindPlacements(ctx, from, targets, objectTypes()); err != nil {
+	if p.keys, err = objectnames.FindPlacements(ctx, from, targets, ObjectTypes()); err != nil {
 		return nil, nil, err
 	}
 	state, err := from.Placements(ctx, p.keys)
@@ -76,7 +76,7 @@ func (p *placementWatch) readOnce(ctx context.Context, from *hubflags.Source, ta
 
 // watchScope returns the APIs whose Placements have to be watched, and the namespaces, none for all.
 func (p *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) {
-	if p.all {
+	if p.All {
 		if p.namespace != "" {
 			namespaces = []string{p.namespace}
 		}
@@ -96,7 +96,7 @@ func (p *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) 
 
 // evaluate computes the output from the caches of the watcher, and names the Placements that do not exist any more.
 func (p *placementWatch) evaluate(ctx context.Context, now time.Time) (document.Source, []string, error) {
-	if p.all {
+	if p.All {
 		state, err := p.watcher.ReadAll(ctx, p.namespace)
 		if err != nil {
 			return nil, nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"errors"
@@ -14,12 +14,12 @@ import (
 )
 
 // groupArgs divides names into sequences of one explainer, so that the outputs have the order of the names. TYPE NAME and no names are one group.
-func (o *explainOptions) groupArgs(args []string) [][]string {
+func (o *Options) groupArgs(args []string) [][]string {
 	if len(args) < 2 || !slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) || o.typed(args[0]) {
 		return [][]string{args}
 	}
 	var (
-		last   *explainer
+		last   *commandExplainer
 		groups [][]string
 	)
 	for _, arg := range args {
@@ -34,7 +34,7 @@ func (o *explainOptions) groupArgs(args []string) [][]string {
 }
 
 // typed reports whether an argument is a type without a name.
-func (o *explainOptions) typed(arg string) bool {
+func (o *Options) typed(arg string) bool {
 	if strings.Contains(arg, "/") {
 		return false
 	}
@@ -43,15 +43,15 @@ func (o *explainOptions) typed(arg string) bool {
 }
 
 // checkGroups reports flags that mean nothing for names of several systems.
-func (o *explainOptions) checkGroups() error {
-	if o.watch {
+func (o *Options) checkGroups() error {
+	if o.Watch {
 		return errors.New("--watch follows placements or objects that are delivered, not both: name one sort, or leave it out")
 	}
 	return nil
 }
 
 // writePart writes one of several outputs, which follow each other as the documents of a stream.
-func (o *explainOptions) writePart(stdout io.Writer, text string, follows bool) error {
+func (o *Options) writePart(stdout io.Writer, text string, follows bool) error {
 	if text == "" {
 		return nil
 	}
@@ -65,8 +65,8 @@ func (o *explainOptions) writePart(stdout io.Writer, text string, follows bool) 
 }
 
 // between returns what separates two outputs of the format.
-func (o *explainOptions) between() string {
-	switch printers.Format(o.output) {
+func (o *Options) between() string {
+	switch printers.Format(o.Output) {
 	case printers.FormatYAML:
 		return "---\n"
 	case printers.FormatJSON, printers.FormatName:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func sourceOf(hub client.Client) *hubflags.Source {
 // A hub that cannot be read once is not followed, even if it could be read again a moment later.
 func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 	hub := &refusingHub{err: errors.New("the hub is restarting")}
-	f := &placementWatch{explainOptions: &explainOptions{all: true}}
+	f := &placementWatch{Options: &Options{All: true}}
 	if state, _, err := f.readOnce(t.Context(), sourceOf(hub), nil); state != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
 		t.Errorf("world %v, error %v", state, err)
 	}
@@ -52,7 +52,7 @@ func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 // A user who may not list Placements gets an error, not an empty list.
 func TestUnsatisfiedSaysNothingOfWhatMayNotBeListed(t *testing.T) {
 	hub := &refusingHub{err: apierrors.NewForbidden(schema.GroupResource{Resource: "anything"}, "", errors.New("not you")), always: true}
-	found, err := (&explainOptions{all: true}).listUnsatisfied(t.Context(), sourceOf(hub), time.Now())
+	found, err := (&Options{All: true}).listUnsatisfied(t.Context(), sourceOf(hub), time.Now())
 	if found != nil || !apierrors.IsForbidden(err) {
 		t.Errorf("answer %v, error %v", found, err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package explaining
 
 import (
 	"testing"
@@ -31,7 +31,7 @@ func TestExpiredLease(t *testing.T) {
 			if tc.spec.LeaseDurationSeconds != nil {
 				lease.Spec.RenewTime = &metav1.MicroTime{Time: renewed}
 			}
-			if got := expired(lease, renewed.Add(tc.after)); got != tc.want {
+			if got := Expired(lease, renewed.Add(tc.after)); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
