@@ -19,7 +19,7 @@ func TestTheCommandsKnowNoSystem(t *testing.T) {
 	}
 	for _, file := range append(live, []string{
 		"internal/explaining/explainers.go", "internal/explaining/explaining.go", "internal/explaining/groups.go", "internal/explaining/complete.go",
-		"diff.go", "explain.go", "simulate.go", "simulate_state.go", "simulate_ask.go",
+		"internal/simulating/simulating.go", "internal/simulating/state.go", "internal/simulating/ask.go", "diff.go", "explain.go", "simulate.go",
 	}...) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package simulating
 
 import (
 	"errors"
@@ -15,15 +15,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
-// changeFlags are the flags for changes, in the order of the command line.
-type changeFlags struct {
-	changes []whatif.Change
-	adding  bool
+// ChangeFlags are the flags for changes, in the order of the command line.
+type ChangeFlags struct {
+	Changes []whatif.Change
+	Adding  bool
 }
 
 // change is the value of one of the flags.
 type change struct {
-	flags *changeFlags
+	flags *ChangeFlags
 	form  string
 	parse func(text string) (whatif.Change, error)
 	given []string
@@ -35,7 +35,7 @@ func (c *change) Set(text string) error {
 	if err != nil {
 		return err
 	}
-	c.flags.changes, c.given = append(c.flags.changes, parsed), append(c.given, text)
+	c.flags.Changes, c.given = append(c.flags.Changes, parsed), append(c.given, text)
 	return nil
 }
 
@@ -45,10 +45,10 @@ func (c *change) String() string { return strings.Join(c.given, ",") }
 // Type implements pflag.Value.
 func (c *change) Type() string { return c.form }
 
-// toAdd is the placeholder for the objects of the files until they are read.
-type toAdd struct{ whatif.Add }
+// ToAdd is the placeholder for the objects of the files until they are read.
+type ToAdd struct{ whatif.Add }
 
-func (c *changeFlags) add(flags *pflag.FlagSet) {
+func (c *ChangeFlags) Add(flags *pflag.FlagSet) {
 	flag := func(name, form, usage string, parse func(string) (whatif.Change, error)) {
 		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")
 	}
@@ -67,19 +67,19 @@ func (c *changeFlags) add(flags *pflag.FlagSet) {
 			if text != "true" {
 				return errors.New("means yes by itself: write --add, or leave it out")
 			}
-			if c.adding {
+			if c.Adding {
 				return errors.New("is said once, however many files there are: repeat -f")
 			}
-			c.adding, c.changes = true, append(c.changes, toAdd{})
+			c.Adding, c.Changes = true, append(c.Changes, ToAdd{})
 			return nil
 		})
 }
 
 // with returns the changes, with the added objects in place of toAdd.
-func (c *changeFlags) with(additions *explain.State) []whatif.Change {
-	changes := make([]whatif.Change, 0, len(c.changes))
-	for _, change := range c.changes {
-		if _, is := change.(toAdd); is {
+func (c *ChangeFlags) with(additions *explain.State) []whatif.Change {
+	changes := make([]whatif.Change, 0, len(c.Changes))
+	for _, change := range c.Changes {
+		if _, is := change.(ToAdd); is {
 			if len(additions.Clusters)+len(additions.Scores) == 0 {
 				continue // No Placement depends on the others.
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package simulating
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ import (
 )
 
 // readOrAsk reads what is simulated. For a user who may not read what decides about it the hub simulates, and the result is nil.
-func (o *simulateOptions) readOrAsk(
+func (o *Options) readOrAsk(
 	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader, stdout io.Writer,
 ) (in *simulated, selected map[types.NamespacedName]bool, differs bool, err error) {
 	in, selected, refused := o.readSelected(ctx, names, stdin)
@@ -65,23 +65,23 @@ func (s *simulated) unread() error {
 }
 
 // ask asks the hub to simulate. The error is an *endpoint.AnswerError if the hub has answered with it.
-func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedName]bool) (endpoint.Answer, error) {
-	if err := o.checkAsk(); err != nil {
+func (o *Options) ask(ctx context.Context, names map[types.NamespacedName]bool) (endpoint.Answer, error) {
+	if err := o.CheckAsk(); err != nil {
 		return endpoint.Answer{}, err
 	}
-	question := endpoint.Question{Command: endpoint.CommandSimulate, Output: o.output, ShowKept: o.showKept}
+	question := endpoint.Question{Command: endpoint.CommandSimulate, Output: o.Output, ShowKept: o.ShowKept}
 	var err error
-	if o.adding {
+	if o.Adding {
 		question.Manifests = string(bytes.Join(o.manifests, []byte("\n---\n")))
 		question.Namespace, question.Objects, err = tools.ObjectsToAdd(o.added, o.Delivered)
-	} else if question.Namespace, err = o.askedNamespace(names); err == nil {
-		question.WithoutBindings, err = o.askedBindings(question.Namespace)
+	} else if question.Namespace, err = o.AskedNamespace(names); err == nil {
+		question.WithoutBindings, err = o.AskedBindings(question.Namespace)
 	}
 	if err != nil {
 		return endpoint.Answer{}, err
 	}
 	hub, config, _, err := o.ConnectHub()
-	if err == nil && !o.adding {
+	if err == nil && !o.Adding {
 		err = o.askAbout(ctx, hub, &question, names)
 	}
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *simulateOptions) ask(ctx context.Context, names map[types.NamespacedNam
 }
 
 // askAbout adds the Placements to a question, and without names the kinds that the user may list.
-func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
+func (o *Options) askAbout(ctx context.Context, hub client.Reader, question *endpoint.Question, names map[types.NamespacedName]bool) error {
 	placements, err := tools.ListableKinds(ctx, hub, question.Namespace, tools.PlacementKinds())
 	if err != nil {
 		return err
@@ -116,22 +116,22 @@ func (o *simulateOptions) askAbout(ctx context.Context, hub client.Reader, quest
 	return nil
 }
 
-// checkAsk returns why the hub cannot be asked.
-func (o *simulateOptions) checkAsk() error {
+// CheckAsk returns why the hub cannot be asked.
+func (o *Options) CheckAsk() error {
 	switch {
-	case o.now != "":
+	case o.Now != "":
 		return errors.New("the hub simulates the present, so it was not asked because of --now")
 	case o.Selector != nil:
 		return hubflags.ErrSelectorUnread
-	case o.all && len(o.changes) == 0 && !o.adding:
+	case o.All && len(o.Changes) == 0 && !o.Adding:
 		return errors.New("--all (as -o wide): clusters out of the scope of the namespace are listed for users with the ClusterRole " +
 			hubstate.FleetViewRole + " alone; leave it out to ask the hub")
-	case o.adding && len(o.changes) > 1:
+	case o.Adding && len(o.Changes) > 1:
 		return errors.New("--add: the hub simulates added objects without other changes; leave out the others")
-	case o.adding:
+	case o.Adding:
 		return nil
 	}
-	for _, change := range o.changes {
+	for _, change := range o.Changes {
 		if _, is := change.(whatif.WithoutBinding); !is {
 			return fmt.Errorf("%s: a change of a cluster concerns all namespaces, so it takes the ClusterRole %s; the hub simulates "+
 				"--without-binding for users who may delete the binding", change, hubstate.FleetViewRole)
@@ -140,8 +140,8 @@ func (o *simulateOptions) checkAsk() error {
 	return nil
 }
 
-// askedNamespace returns the one namespace that the simulation is about.
-func (o *simulateOptions) askedNamespace(names map[types.NamespacedName]bool) (string, error) {
+// AskedNamespace returns the one namespace that the simulation is about.
+func (o *Options) AskedNamespace(names map[types.NamespacedName]bool) (string, error) {
 	namespaces := map[string]bool{}
 	for name := range names {
 		namespaces[name.Namespace] = true
@@ -156,10 +156,10 @@ func (o *simulateOptions) askedNamespace(names map[types.NamespacedName]bool) (s
 	return found[0], nil
 }
 
-// askedBindings returns the sets that are not to be bound to the namespace.
-func (o *simulateOptions) askedBindings(namespace string) ([]string, error) {
+// AskedBindings returns the sets that are not to be bound to the namespace.
+func (o *Options) AskedBindings(namespace string) ([]string, error) {
 	var sets []string
-	for _, change := range o.changes {
+	for _, change := range o.Changes {
 		binding, is := change.(whatif.WithoutBinding)
 		if is && binding.Namespace != namespace {
 			return nil, fmt.Errorf("--without-binding: the hub simulates changes in the namespace that it is asked about; write %s/%s",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package simulating
 
 import (
 	"context"
@@ -25,10 +25,10 @@ import (
 )
 
 // live reports whether the State is read from a running hub.
-func (o *simulateOptions) live() bool { return len(o.hub) == 0 && (len(o.files) == 0 || o.adding) }
+func (o *Options) live() bool { return len(o.HubPaths) == 0 && (len(o.Paths) == 0 || o.Adding) }
 
 // place names the origin of the State for messages.
-func (o *simulateOptions) place() string {
+func (o *Options) place() string {
 	if o.live() {
 		return "on the hub"
 	}
@@ -44,9 +44,9 @@ type simulated struct {
 }
 
 // read reads the State, and the changes.
-func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
+func (o *Options) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
 	role := statefile.Described
-	if o.adding {
+	if o.Adding {
 		role = statefile.Applied
 	}
 	given, err := o.Reader(role, o.Delivered)
@@ -57,16 +57,16 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 		o.manifests = append(o.manifests, content)
 		given.Read(name, content)
 	}
-	if err := hubflags.ReadPaths("--filename", o.files, stdin, take); err != nil {
+	if err := hubflags.ReadPaths("--filename", o.Paths, stdin, take); err != nil {
 		return nil, err
 	}
-	additions, err := readAdditions(given, o.adding)
+	additions, err := readAdditions(given, o.Adding)
 	if err := errors.Join(err, o.Note(given.Notes())); err != nil {
 		return nil, err
 	}
 	o.added = additions
 	in := &simulated{changes: o.with(additions)}
-	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
+	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.Adding, stdin); err != nil {
 		return nil, err
 	}
 	for _, each := range tools.With[tools.Simulator]() {
@@ -79,7 +79,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 		}
 		in.additions = append(in.additions, added)
 	}
-	if !o.adding {
+	if !o.Adding {
 		return in, nil
 	}
 	hubs := []*explain.State{in.state}
@@ -90,7 +90,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated
 }
 
 // readAddition reads what objects are added to.
-func (o *simulateOptions) readAddition(ctx context.Context, of tools.Simulator, given, state *explain.State) (*tools.Addition, error) {
+func (o *Options) readAddition(ctx context.Context, of tools.Simulator, given, state *explain.State) (*tools.Addition, error) {
 	added := &tools.Addition{System: of, Given: given, Hub: state}
 	if o.live() {
 		hub, _, _, err := o.ConnectHub()
@@ -108,15 +108,15 @@ func (o *simulateOptions) readAddition(ctx context.Context, of tools.Simulator, 
 
 // readState reads the State of the live hub or of files. independent reports that only objects are added that no Placement depends on, such as
 // workloads and ClusterRequests; then the State of a live hub is not read, and empty.
-func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader, independent bool, stdin io.Reader) (*explain.State, error) {
+func (o *Options) readState(ctx context.Context, given *statefile.Reader, independent bool, stdin io.Reader) (*explain.State, error) {
 	if o.live() && independent {
 		return &explain.State{}, nil
 	}
 	if o.live() {
 		return o.readLive(ctx)
 	}
-	if len(o.hub) > 0 {
-		state, err := o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin)
+	if len(o.HubPaths) > 0 {
+		state, err := o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.HubPaths, stdin)
 		if err != nil {
 			return nil, err
 		}
@@ -133,8 +133,8 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 }
 
 // warnNamespace warns of the end of --namespace as a selection if it leaves out objects of files.
-func (o *simulateOptions) warnNamespace(state *explain.State) error {
-	if o.Namespace == "" || o.reported() != o.Namespace || o.onlyNamespace != "" {
+func (o *Options) warnNamespace(state *explain.State) error {
+	if o.Namespace == "" || o.reported() != o.Namespace || o.OnlyNamespace != "" {
 		return nil
 	}
 	var reports []metav1.Object
@@ -154,7 +154,7 @@ func (o *simulateOptions) warnNamespace(state *explain.State) error {
 	return nil
 }
 
-func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
+func (o *Options) readLive(ctx context.Context) (*explain.State, error) {
 	hub, err := o.OpenHub(ctx, &o.Ask, o.Delivered)
 	if err != nil {
 		return nil, err
@@ -164,14 +164,14 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if apierrors.IsForbidden(err) && o.reported() == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
-	if err == nil && len(o.placements) == 0 {
+	if err == nil && len(o.Placements) == 0 {
 		err = hub.AddDelivery(ctx, state, o.reported())
 	}
 	return state, err
 }
 
 // readSelected reads the State and the changes, and returns the names of the Placements to evaluate, none for all.
-func (o *simulateOptions) readSelected(
+func (o *Options) readSelected(
 	ctx context.Context, names map[types.NamespacedName]bool, stdin io.Reader,
 ) (*simulated, map[types.NamespacedName]bool, error) {
 	in, err := o.read(ctx, stdin)
@@ -183,7 +183,7 @@ func (o *simulateOptions) readSelected(
 }
 
 // selectNames returns the names of the Placements that --selector selects, or else those given.
-func (o *simulateOptions) selectNames(
+func (o *Options) selectNames(
 	state *explain.State, names map[types.NamespacedName]bool,
 ) (map[types.NamespacedName]bool, error) {
 	if o.Selector == nil {
@@ -197,13 +197,13 @@ func (o *simulateOptions) selectNames(
 		return nil, fmt.Errorf("--selector: no Placement %s has the labels %s; correct the selector", o.place(), o.Text)
 	}
 	for name := range names {
-		o.placements = append(o.placements, name.String())
+		o.Placements = append(o.Placements, name.String())
 	}
 	return names, nil
 }
 
-// parsePlacements parses the flag --placement.
-func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
+// ParsePlacements parses the flag --placement.
+func ParsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	wanted := make(map[types.NamespacedName]bool, len(texts))
 	for _, text := range texts {
 		namespace, name, _ := strings.Cut(text, "/")
@@ -217,7 +217,7 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 
 // checkWanted returns an error about requested Placements that do not exist: an empty output would look like "selects nothing". some reports that
 // there is something to report.
-func (o *simulateOptions) checkWanted(
+func (o *Options) checkWanted(
 	state *explain.State, wanted map[types.NamespacedName]bool, reported *tools.ReportOptions,
 ) (some bool, err error) {
 	missing := maps.Clone(wanted)
