@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/build"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
@@ -115,7 +116,7 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 		}
 		return err
 	}
-	traces, err := tracing.Start(ctx, o.tracing, thisBuild().Version)
+	traces, err := tracing.Start(ctx, o.tracing, build.This().Version)
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (o *controllerOptions) logStart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	build := thisBuild()
+	build := build.This()
 	metrics.SetBuild(build.Version, build.Commit, build.GoVersion)
 	klog.FromContext(ctx).Info("Starting", "version", build.Version, "commit", build.Commit, "controllers", enabled, "flags", o.flags)
 	return nil

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/build"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
@@ -53,7 +54,7 @@ func (o *runOptions) controllers(listener net.Listener) system.Options {
 
 // operate runs the controllers and shows the table until ctx ends, an error occurs or, with --once, the table has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
-	traces, err := tracing.Start(ctx, o.tracing, thisBuild().Version)
+	traces, err := tracing.Start(ctx, o.tracing, build.This().Version)
 	if err != nil {
 		return err
 	}
