@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
@@ -187,7 +188,7 @@ func checkLoopback(flag, address string) error {
 	}
 	if parsed := net.ParseIP(host); host != "localhost" && (parsed == nil || !parsed.IsLoopback()) {
 		return fmt.Errorf("--%s: %q is no loopback address, and the pages are those of one user; use 127.0.0.1:PORT. "+
-			"placement controller --%s serves them to users who log in", flag, host, dashboardListenFlag)
+			"placement controller --%s serves them to users who log in", flag, host, hubprocess.DashboardListenFlag)
 	}
 	return nil
 }
@@ -222,5 +223,5 @@ func (p *ownPages) announce(stdout io.Writer, hub string) error {
 // serve serves the pages of a hub until ctx ends.
 func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub, now func() time.Time) error {
 	server := endpoint.PageServer(dashboard.New(hub, p.gate, now))
-	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) })
+	return hubprocess.ServeOwn(ctx, server, func() error { return server.Serve(p.listener) })
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
@@ -128,14 +129,14 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Which sample objects: "+strings.Join(shorts, "; ")+".")
 	fs.BoolVar(&o.once, "once", false,
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
-	addProfileDecisionsFlag(fs, &o.profiles)
-	addTracingFlag(fs, &o.tracingFile)
+	hubprocess.AddProfileDecisionsFlag(fs, &o.profiles)
+	hubprocess.AddTracingFlag(fs, &o.tracingFile)
 	hubflags.AddRemovalFlags(fs, &o.removal, hubflags.RunRemovalPercent)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
-	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
+	fs.StringVar(&o.dashboard, hubprocess.DashboardListenFlag, o.dashboard,
 		"Loopback address of pages that show where workloads go, and why, such as 127.0.0.1:8484; port 0 selects a free port, "+
 			"and an empty address serves none.")
-	addLoggingFlags(fs)
+	hubprocess.AddLoggingFlags(fs)
 }
 
 // complete fills in the options that depend on others, and rejects flags without effect.
@@ -153,13 +154,13 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		errs = append(errs, errors.New("--no-install needs --kubeconfig: a control plane that is just started has nothing installed"))
 	}
 	if o.once {
-		refuse(dashboardListenFlag, "with --once, which stops the hub at once")
+		refuse(hubprocess.DashboardListenFlag, "with --once, which stops the hub at once")
 		refuse("write-kubeconfig", "with --once, which stops the control plane at once")
 	} else if changed("timeout") {
 		errs = append(errs, errors.New("--timeout needs --once: nothing else waits for placements to settle"))
 	}
 	if o.dashboard != "" {
-		errs = append(errs, checkLoopback(dashboardListenFlag, o.dashboard))
+		errs = append(errs, checkLoopback(hubprocess.DashboardListenFlag, o.dashboard))
 	}
 	sample, err := sampleNamed(o.sample)
 	errs = append(errs, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/embedded"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 )
@@ -46,17 +47,17 @@ func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*ru
 
 // connectHub prepares an existing cluster. The returned hub must be closed even when there is an error, unless it is nil.
 func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
-	settings := newControllerOptions()
-	settings.kubeconfig = o.kubeconfig
-	settings.controllers = o.controllers(nil)
-	if err := settings.complete(func(string) bool { return false }, processEnvironment()); err != nil {
+	settings := hubprocess.NewControllerOptions()
+	settings.Kubeconfig = o.kubeconfig
+	settings.Controllers = o.controllers(nil)
+	if err := settings.Complete(func(string) bool { return false }, hubprocess.ProcessEnvironment()); err != nil {
 		return nil, err
 	}
-	config, err := settings.restConfig()
+	config, err := settings.RestConfig()
 	if err != nil {
 		return nil, err
 	}
-	hub := &runHub{config: config, person: config, election: settings.election}
+	hub := &runHub{config: config, person: config, election: settings.Election}
 	if hub.log, err = live.OpenLog(""); err != nil {
 		return hub, err
 	}
@@ -68,7 +69,7 @@ func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*
 		err = embedded.ApplySamples(ctx, config, progress)
 	}
 	if err == nil {
-		err = progress.Do("checking rights", func() error { return preflight.Run(ctx, config, settings.controllers, settings.election) })
+		err = progress.Do("checking rights", func() error { return preflight.Run(ctx, config, settings.Controllers, settings.Election) })
 	}
 	return hub, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
@@ -65,11 +66,11 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	if listener := hub.webhook(); listener != nil {
 		// The certificate has the host of the URL. Users reach the listener as the API server does.
 		address := "https://" + listener.Addr().String() + explanations.Path
-		controllers.Explanations = publishExplanations(address, controllers, endpoint.NewReviewBounds().Reviews, controllers.View)
+		controllers.Explanations = hubprocess.PublishExplanations(address, controllers, endpoint.NewReviewBounds().Reviews, controllers.View)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	mgr, lock, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")
+	mgr, lock, err := hubprocess.NewManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election, "")
 	if err != nil {
 		return err
 	}
@@ -139,21 +140,21 @@ func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Ma
 	if err != nil {
 		return err
 	}
-	explainer, err := newHubExplainer(live, mgr, controllers, controllers.View)
+	explainer, err := hubprocess.NewHubExplainer(live, mgr, controllers, controllers.View)
 	if err != nil {
 		return err
 	}
-	changes, err := followManager(ctx, mgr, controllers.View)
+	changes, err := hubprocess.FollowManager(ctx, mgr, controllers.View)
 	if err != nil {
 		return err
 	}
-	pages, err := listenOwn(ctx, dashboardListenFlag, o.dashboard, &user.DefaultInfo{Name: "the user of placement run"})
+	pages, err := listenOwn(ctx, hubprocess.DashboardListenFlag, o.dashboard, &user.DefaultInfo{Name: "the user of placement run"})
 	if err != nil {
 		return err
 	}
 	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.url())
 	served := &hubs.Own{Broadcast: changes, Explainer: explainer, Namespace: metav1.NamespaceDefault}
-	err = mgr.Add(everywhere(func(ctx context.Context) error { return pages.serve(ctx, served, time.Now) }))
+	err = mgr.Add(hubprocess.Everywhere(func(ctx context.Context) error { return pages.serve(ctx, served, time.Now) }))
 	if err != nil {
 		return fmt.Errorf("adding the dashboard: %w", err)
 	}

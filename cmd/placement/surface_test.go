@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/build"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -93,7 +94,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"/debug/placements/":               debug.Response{},
 		"/explanations (request)":          endpoint.Question{},
 		"/explanations":                    endpoint.Answer{},
-		"controller --config":              operatorConfig{},
+		"controller --config":              hubprocess.OperatorConfig{},
 		"controller --tracing-config-file": tracing.Config{},
 	} {
 		keys.Add(title, reflect.TypeOf(root))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"flag"
@@ -26,8 +26,8 @@ var klogFlags = func() *flag.FlagSet {
 // documentedKlogFlags are the ones that --help shows; the others are accepted because existing manifests pass them.
 var documentedKlogFlags = []string{"v", "vmodule"}
 
-// addLoggingFlags adds every klog flag, and component-base's --log-flush-frequency.
-func addLoggingFlags(fs *pflag.FlagSet) {
+// AddLoggingFlags adds every klog flag, and component-base's --log-flush-frequency.
+func AddLoggingFlags(fs *pflag.FlagSet) {
 	klogFlags.VisitAll(func(f *flag.Flag) {
 		pf := pflag.PFlagFromGoFlag(f)
 		pf.Hidden = !slices.Contains(documentedKlogFlags, f.Name)
@@ -35,14 +35,14 @@ func addLoggingFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// addLogFormatFlag adds the format of the log, for processes that log to stderr.
-func addLogFormatFlag(fs *pflag.FlagSet) {
+// AddLogFormatFlag adds the format of the log, for processes that log to stderr.
+func AddLogFormatFlag(fs *pflag.FlagSet) {
 	fs.Var(logging.NewFormat(os.Stderr), "log-format",
 		"Format of the log on stderr: "+logging.Text+", or "+logging.JSON+", which writes one object for each line.")
 }
 
-// changedFlags returns the flags whose values differ from the defaults, as arguments, in the order of their names.
-func changedFlags(fs *pflag.FlagSet) []string {
+// ChangedFlags returns the flags whose values differ from the defaults, as arguments, in the order of their names.
+func ChangedFlags(fs *pflag.FlagSet) []string {
 	changed := []string{}
 	fs.VisitAll(func(f *pflag.Flag) {
 		if value := f.Value.String(); value != f.DefValue {

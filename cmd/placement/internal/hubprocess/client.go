@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"errors"
@@ -14,26 +14,26 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 )
 
-// restConfig finds the hub and applies the client-side rate limit, if there is one.
-func (o *controllerOptions) restConfig() (*rest.Config, error) {
-	config, err := findHub(o.kubeconfig)
+// RestConfig finds the hub and applies the client-side rate limit, if there is one.
+func (o *Options) RestConfig() (*rest.Config, error) {
+	config, err := FindHub(o.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	config.UserAgent = rest.DefaultKubernetesUserAgent()
 	// A negative value switches client-go's limiter off: priority and fairness of the API server knows better.
 	config.QPS, config.Burst = -1, 0
-	if o.qps > 0 {
-		config.QPS, config.Burst = o.qps, o.burst
+	if o.QPS > 0 {
+		config.QPS, config.Burst = o.QPS, o.Burst
 		if config.Burst == 0 {
-			config.Burst = int(math.Ceil(2 * float64(o.qps)))
+			config.Burst = int(math.Ceil(2 * float64(o.QPS)))
 		}
 	}
 	return config, nil
 }
 
-// findHub looks in --kubeconfig, $KUBECONFIG, the pod's service account and ~/.kube/config, in this order.
-func findHub(kubeconfig string) (*rest.Config, error) {
+// FindHub looks in --kubeconfig, $KUBECONFIG, the pod's service account and ~/.kube/config, in this order.
+func FindHub(kubeconfig string) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	switch {
 	case kubeconfig != "":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"errors"
@@ -24,49 +24,49 @@ import (
 // The flags of the endpoint of explanations.
 const (
 	explanationsFlag   = "explanations"
-	explainAddressFlag = "explain-address"
+	ExplainAddressFlag = "explain-address"
 )
 
-// explanationOptions say whether and where users get explanations from the hub.
-type explanationOptions struct {
-	enabled bool
-	address string
+// ExplanationOptions say whether and where users get explanations from the hub.
+type ExplanationOptions struct {
+	Enabled bool
+	Address string
 }
 
-func (o *explanationOptions) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&o.enabled, explanationsFlag, o.enabled,
+func (o *ExplanationOptions) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.Enabled, explanationsFlag, o.Enabled,
 		"Explain objects to users who may read them, on the port of the webhooks; no effect without a controller that serves a webhook. "+
 			"The ConfigMap "+endpoint.ConfigMap+" has the address.")
-	fs.StringVar(&o.address, explainAddressFlag, o.address,
+	fs.StringVar(&o.Address, ExplainAddressFlag, o.Address,
 		"URL at which users reach the explanations, such as https://explain.example:443; its port must pass TLS through to --webhook-listen. "+
 			"By default the Service "+webhookserver.Service+" in --namespace, which clients in the cluster of the hub reach.")
 }
 
-// validate reports an address that is no URL of an endpoint.
-func (o *explanationOptions) validate() error {
-	if o.address == "" {
+// Validate reports an address that is no URL of an endpoint.
+func (o *ExplanationOptions) Validate() error {
+	if o.Address == "" {
 		return nil
 	}
-	address, err := url.Parse(o.address)
+	address, err := url.Parse(o.Address)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", explainAddressFlag, err)
+		return fmt.Errorf("--%s: %w", ExplainAddressFlag, err)
 	}
 	if address.Scheme != "https" || address.Hostname() == "" || address.User != nil || address.RawQuery != "" || address.Fragment != "" ||
 		address.Path != "" && address.Path != "/" && address.Path != endpoint.Path {
-		return fmt.Errorf("--%s: %q must be https://HOST or https://HOST:PORT", explainAddressFlag, o.address)
+		return fmt.Errorf("--%s: %q must be https://HOST or https://HOST:PORT", ExplainAddressFlag, o.Address)
 	}
-	if !o.enabled {
-		return errors.New("--" + explainAddressFlag + " has no effect with --" + explanationsFlag + "=false; leave one of them out")
+	if !o.Enabled {
+		return errors.New("--" + ExplainAddressFlag + " has no effect with --" + explanationsFlag + "=false; leave one of them out")
 	}
 	return nil
 }
 
 // url returns the URL to publish; empty for the Service.
-func (o *explanationOptions) url() string {
-	if o.address == "" {
+func (o *ExplanationOptions) url() string {
+	if o.Address == "" {
 		return ""
 	}
-	address, err := url.Parse(o.address)
+	address, err := url.Parse(o.Address)
 	if err != nil {
 		return "" // validate has returned the error.
 	}
@@ -75,18 +75,18 @@ func (o *explanationOptions) url() string {
 }
 
 // explanations returns the function that sets up the endpoint with the rights of the hub; nil if it is off.
-func (o *controllerOptions) explanations(reviews reviewers, view *controller.View) func(manager.Manager) (*webhookserver.Published, error) {
-	if !o.explain.enabled || o.observe {
+func (o *Options) explanations(reviews reviewers, view *controller.View) func(manager.Manager) (*webhookserver.Published, error) {
+	if !o.explain.Enabled || o.Observe {
 		return nil
 	}
-	return publishExplanations(o.explain.url(), o.controllers, reviews, view)
+	return PublishExplanations(o.explain.url(), o.Controllers, reviews, view)
 }
 
 // reviewers returns what authenticates and authorizes those who ask.
 type reviewers func(*rest.Config, *http.Client) (authenticator.Request, authorizer.Authorizer, error)
 
-// publishExplanations returns the function that sets up the endpoint of explanations and publishes its URL; empty means the Service of the webhooks.
-func publishExplanations(
+// PublishExplanations returns the function that sets up the endpoint of explanations and publishes its URL; empty means the Service of the webhooks.
+func PublishExplanations(
 	address string, options system.Options, reviews reviewers, view *controller.View,
 ) func(manager.Manager) (*webhookserver.Published, error) {
 	return func(mgr manager.Manager) (*webhookserver.Published, error) {

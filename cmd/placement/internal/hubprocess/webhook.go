@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"context"
@@ -12,21 +12,21 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-// listen binds the address of the webhooks if a controller that serves one runs.
-func (o *controllerOptions) listen(ctx context.Context) error {
-	serves, err := o.controllers.ServesWebhook()
+// Listen binds the address of the webhooks if a controller that serves one runs.
+func (o *Options) Listen(ctx context.Context) error {
+	serves, err := o.Controllers.ServesWebhook()
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
 	if !serves {
 		return nil
 	}
-	webhook := &o.controllers.Webhook
-	if webhook.TLS, err = o.serving.TLS(); err != nil {
+	webhook := &o.Controllers.Webhook
+	if webhook.TLS, err = o.Serving.TLS(); err != nil {
 		return err
 	}
 	var listen net.ListenConfig
-	if webhook.Listener, err = listen.Listen(ctx, o.serving.Network, o.webhook); err != nil {
+	if webhook.Listener, err = listen.Listen(ctx, o.Serving.Network, o.webhook); err != nil {
 		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave these controllers off: %s",
 			err, strings.Join(system.WebhookNames(), ", "))
 	}

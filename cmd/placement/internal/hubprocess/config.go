@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ const (
 	operatorConfigAPIVersion = "operator.openshift.io/v1alpha1"
 )
 
-// operatorConfig is the part of GenericOperatorConfig (operator.openshift.io/v1alpha1) that this command acts on. A field that is
+// OperatorConfig is the part of GenericOperatorConfig (operator.openshift.io/v1alpha1) that this command acts on. A field that is
 // known to that kind but has no effect here is refused unless it is empty: a setting is never silently ignored.
-type operatorConfig struct {
+type OperatorConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
 	ServingInfo    servingInfo          `json:"servingInfo"`
@@ -61,8 +61,8 @@ type delegatedAuthConfig struct {
 	Disabled bool `json:"disabled"`
 }
 
-// loadOperatorConfig reads the file of --config.
-func loadOperatorConfig(path string) (*operatorConfig, error) {
+// LoadOperatorConfig reads the file of --config.
+func LoadOperatorConfig(path string) (*OperatorConfig, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w; check the path and that the file is mounted", err)
@@ -74,7 +74,7 @@ func loadOperatorConfig(path string) (*operatorConfig, error) {
 	return config, nil
 }
 
-func parseOperatorConfig(data []byte) (*operatorConfig, error) {
+func parseOperatorConfig(data []byte) (*OperatorConfig, error) {
 	var kind metav1.TypeMeta
 	if err := yaml.Unmarshal(data, &kind); err != nil {
 		return nil, fmt.Errorf("not YAML or JSON: %w", err)
@@ -87,7 +87,7 @@ func parseOperatorConfig(data []byte) (*operatorConfig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not YAML or JSON: %w", err)
 	}
-	config := &operatorConfig{}
+	config := &OperatorConfig{}
 	strictErrs, err := kjson.UnmarshalStrict(document, config)
 	if err := errors.Join(append(strictErrs, err)...); err != nil {
 		return nil, fmt.Errorf("%w; correct or remove that field", err)
@@ -98,7 +98,7 @@ func parseOperatorConfig(data []byte) (*operatorConfig, error) {
 	return config, nil
 }
 
-func (c *operatorConfig) validate() error {
+func (c *OperatorConfig) validate() error {
 	s := c.ServingInfo
 	unsupported := func(set bool, field, instead string) error {
 		if !set {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"errors"
@@ -32,82 +32,82 @@ const (
 	defaultServingCertDir = "/var/run/secrets/serving-cert"
 )
 
-// controllerOptions are the options of `placement controller`. Flags take precedence over the file of --config, and that over the defaults;
+// Options are the options of `placement controller`. Flags take precedence over the file of --config, and that over the defaults;
 // complete fills options that no flag has set from the configuration file and the environment. changed reports whether a flag was set on
 // the command line.
-type controllerOptions struct {
+type Options struct {
 	configFile       string
-	kubeconfig       string
+	Kubeconfig       string
 	namespace        string
-	terminateOnFiles []string
-	qps              float32
-	burst            int
+	TerminateOnFiles []string
+	QPS              float32
+	Burst            int
 	tracingFile      string
 	tracing          *tracing.Config // nil: no traces
 	pprof            string
-	flags            []string // those that differ from the defaults, for the log
+	Flags            []string // those that differ from the defaults, for the log
 
-	serving     endpoint.Options
+	Serving     endpoint.Options
 	reviews     *endpoint.ReviewBounds
 	webhook     string // address that API servers ask at
-	explain     explanationOptions
+	explain     ExplanationOptions
 	dashboard   string // address of the pages; empty for none
-	election    election.Options
-	controllers system.Options
+	Election    election.Options
+	Controllers system.Options
 	// observe serves evaluations of Placements, and runs no controller.
-	observe bool
+	Observe bool
 }
 
-func newControllerOptions() *controllerOptions {
+func NewControllerOptions() *Options {
 	controllers := system.DefaultOptions()
 	controllers.Controllers = []string{"placement"}
-	return &controllerOptions{
-		serving:     endpoint.Defaults(),
+	return &Options{
+		Serving:     endpoint.Defaults(),
 		reviews:     endpoint.NewReviewBounds(),
-		election:    election.Defaults(),
+		Election:    election.Defaults(),
 		webhook:     "0.0.0.0:9443",
-		explain:     explanationOptions{enabled: true},
-		controllers: controllers,
+		explain:     ExplanationOptions{Enabled: true},
+		Controllers: controllers,
 	}
 }
 
-func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
+func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", o.configFile,
 		"File of kind "+operatorConfigKind+" ("+operatorConfigAPIVersion+"). Flags on the command line override it.")
-	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
 		"Namespace of the leader election lease, the ConfigMap "+managedcluster.VocabularyConfigMap+" and the Secret "+webhookserver.Secret+
 			". By default $POD_NAMESPACE, then the pod's namespace, then "+hubflags.DefaultNamespace+".")
-	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
+	fs.StringArrayVar(&o.TerminateOnFiles, "terminate-on-files", o.TerminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
-	fs.Float32Var(&o.qps, "kube-api-qps", o.qps,
+	fs.Float32Var(&o.QPS, "kube-api-qps", o.QPS,
 		"Maximal number of requests per second to the API server; 0 is no limit, so that the API server alone limits requests.")
-	fs.IntVar(&o.burst, "kube-api-burst", o.burst,
+	fs.IntVar(&o.Burst, "kube-api-burst", o.Burst,
 		"Maximal number of requests at once above --kube-api-qps; 0 is twice --kube-api-qps. No effect if --kube-api-qps is 0.")
 
-	fs.StringSliceVar(&o.controllers.Controllers, "controllers", o.controllers.Controllers,
+	fs.StringSliceVar(&o.Controllers.Controllers, "controllers", o.Controllers.Controllers,
 		"Controllers to run: '*' is all without a system, 'system/*' is all of a system, 'name' adds one, '-name' removes one. "+
 			"Names: "+strings.Join(system.Names(), ", ")+".")
-	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
+	fs.IntVar(&o.Controllers.Workers, "workers", o.Controllers.Workers,
 		"Number of Placements to reconcile at the same time; 0 is 16 for each CPU, at most 128, because workers mostly wait for the API server.")
 
-	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
-	hubflags.AddRemovalFlags(fs, &o.controllers, removalbudget.NoLimit)
-	o.controllers.AddFlags(fs)
+	AddProfileDecisionsFlag(fs, &o.Controllers.ProfileDecisions)
+	hubflags.AddRemovalFlags(fs, &o.Controllers, removalbudget.NoLimit)
+	o.Controllers.AddFlags(fs)
 
-	addTracingFlag(fs, &o.tracingFile)
+	AddTracingFlag(fs, &o.tracingFile)
 
-	fs.BoolVar(&o.election.Disable, "disable-leader-election", o.election.Disable,
+	fs.BoolVar(&o.Election.Disable, "disable-leader-election", o.Election.Disable,
 		"Run without a lease. Then only one process may run against the hub.")
-	fs.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", o.election.LeaseDuration,
+	fs.DurationVar(&o.Election.LeaseDuration, "leader-election-lease-duration", o.Election.LeaseDuration,
 		"Time after the last renewal of the lease after which a standby takes the lease over.")
-	fs.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", o.election.RenewDeadline,
+	fs.DurationVar(&o.Election.RenewDeadline, "leader-election-renew-deadline", o.Election.RenewDeadline,
 		"Time for which the leader tries to renew the lease before the process ends.")
-	fs.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", o.election.RetryPeriod,
+	fs.DurationVar(&o.Election.RetryPeriod, "leader-election-retry-period", o.Election.RetryPeriod,
 		"Time between two renewals of the lease. Standbys check every second, so they take a released lease over earlier.")
 
-	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
+	fs.StringVar(&o.Serving.Address, "listen", o.Serving.Address,
 		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez, /readyz and /readyz/evaluation; "+
 			"port 0 selects a free port.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
@@ -115,49 +115,49 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 			"The certificate has the host names in the webhook configurations.")
 	o.explain.addFlags(fs)
 	o.addDashboardFlag(fs)
-	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
+	fs.StringVar(&o.Serving.MinTLSVersion, "tls-min-version", o.Serving.MinTLSVersion,
 		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
-	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
+	fs.StringSliceVar(&o.Serving.CipherSuites, "tls-cipher-suites", o.Serving.CipherSuites,
 		"Cipher suites served up to TLS 1.2; by default Go's choice. Preferred: "+strings.Join(cliflag.PreferredTLSCipherNames(), ", ")+".")
 	fs.StringVar(&o.pprof, pprofFlag, o.pprof,
 		"Loopback address, such as 127.0.0.1:6060, that serves the profiles of net/http/pprof without authentication. By default none are served.")
-	addLoggingFlags(fs)
-	addLogFormatFlag(fs)
+	AddLoggingFlags(fs)
+	AddLogFormatFlag(fs)
 }
 
-func addProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
+func AddProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
 	fs.BoolVar(value, "sig-placement-decisions", *value,
 		"Also write the decisions of "+clusterv1beta1.GroupName+"/v1beta1 Placements as PlacementDecisions of multicluster.x-k8s.io, "+
 			"which refer to ClusterProfiles.")
 }
 
-func addTracingFlag(fs *pflag.FlagSet, file *string) {
+func AddTracingFlag(fs *pflag.FlagSet, file *string) {
 	fs.StringVar(file, tracing.Flag, *file,
 		"File of kind TracingConfiguration (apiserver.config.k8s.io/v1), as for kube-apiserver: the collector of the traces, and the number of "+
 			"evaluations to trace in a million. By default the hub sends no traces.")
 }
 
-// environment are the parts of the process environment that complete reads.
-type environment struct {
-	getenv         func(string) string
-	namespaceFile  string
-	servingCertDir string
+// Environment are the parts of the process environment that complete reads.
+type Environment struct {
+	Getenv         func(string) string
+	NamespaceFile  string
+	ServingCertDir string
 }
 
-func processEnvironment() environment {
-	return environment{getenv: os.Getenv, namespaceFile: serviceAccountNamespaceFile, servingCertDir: defaultServingCertDir}
+func ProcessEnvironment() Environment {
+	return Environment{Getenv: os.Getenv, NamespaceFile: serviceAccountNamespaceFile, ServingCertDir: defaultServingCertDir}
 }
 
-// complete merges the configuration file and the surroundings into what the flags left at their defaults. changed answers
+// Complete merges the configuration file and the surroundings into what the flags left at their defaults. changed answers
 // whether a flag was set on the command line.
-func (o *controllerOptions) complete(changed func(flag string) bool, env environment) error {
+func (o *Options) Complete(changed func(flag string) bool, env Environment) error {
 	if o.configFile != "" {
-		config, err := loadOperatorConfig(o.configFile)
+		config, err := LoadOperatorConfig(o.configFile)
 		if err != nil {
 			return err
 		}
 		o.applyConfig(config, changed)
-		o.terminateOnFiles = append(o.terminateOnFiles, o.configFile)
+		o.TerminateOnFiles = append(o.TerminateOnFiles, o.configFile)
 	}
 	config, err := tracing.Load(o.tracingFile)
 	if err != nil {
@@ -171,34 +171,34 @@ func (o *controllerOptions) complete(changed func(flag string) bool, env environ
 		}
 		o.namespace = namespace
 	}
-	if o.controllers.Namespace == "" {
-		o.controllers.Namespace = o.namespace
+	if o.Controllers.Namespace == "" {
+		o.Controllers.Namespace = o.namespace
 	}
-	if o.election.Namespace == "" || changed("namespace") {
-		o.election.Namespace = o.namespace
+	if o.Election.Namespace == "" || changed("namespace") {
+		o.Election.Namespace = o.namespace
 	}
-	o.terminateOnFiles = append(o.terminateOnFiles, o.serving.UseMountedCertificate(env.servingCertDir)...)
+	o.TerminateOnFiles = append(o.TerminateOnFiles, o.Serving.UseMountedCertificate(env.ServingCertDir)...)
 	return nil
 }
 
-func (o *controllerOptions) applyConfig(c *operatorConfig, changed func(flag string) bool) {
+func (o *Options) applyConfig(c *OperatorConfig, changed func(flag string) bool) {
 	s, e := c.ServingInfo, c.LeaderElection
-	override(&o.serving.Address, s.BindAddress, changed("listen"))
-	override(&o.serving.Network, s.BindNetwork, false)
-	override(&o.serving.CertFile, s.CertFile, false)
-	override(&o.serving.KeyFile, s.KeyFile, false)
-	override(&o.serving.MinTLSVersion, s.MinTLSVersion, changed("tls-min-version"))
+	override(&o.Serving.Address, s.BindAddress, changed("listen"))
+	override(&o.Serving.Network, s.BindNetwork, false)
+	override(&o.Serving.CertFile, s.CertFile, false)
+	override(&o.Serving.KeyFile, s.KeyFile, false)
+	override(&o.Serving.MinTLSVersion, s.MinTLSVersion, changed("tls-min-version"))
 	if len(s.CipherSuites) > 0 && !changed("tls-cipher-suites") {
-		o.serving.CipherSuites = s.CipherSuites
+		o.Serving.CipherSuites = s.CipherSuites
 	}
-	o.serving.Open = c.Authentication.Disabled && c.Authorization.Disabled
+	o.Serving.Open = c.Authentication.Disabled && c.Authorization.Disabled
 
-	override(&o.election.Disable, e.Disable, changed("disable-leader-election"))
-	override(&o.election.Namespace, e.Namespace, false)
-	override(&o.election.Name, e.Name, false)
-	override(&o.election.LeaseDuration, e.LeaseDuration.Duration, changed("leader-election-lease-duration"))
-	override(&o.election.RenewDeadline, e.RenewDeadline.Duration, changed("leader-election-renew-deadline"))
-	override(&o.election.RetryPeriod, e.RetryPeriod.Duration, changed("leader-election-retry-period"))
+	override(&o.Election.Disable, e.Disable, changed("disable-leader-election"))
+	override(&o.Election.Namespace, e.Namespace, false)
+	override(&o.Election.Name, e.Name, false)
+	override(&o.Election.LeaseDuration, e.LeaseDuration.Duration, changed("leader-election-lease-duration"))
+	override(&o.Election.RenewDeadline, e.RenewDeadline.Duration, changed("leader-election-renew-deadline"))
+	override(&o.Election.RetryPeriod, e.RetryPeriod.Duration, changed("leader-election-retry-period"))
 }
 
 // override sets *to unless the value is empty or a flag already decided.
@@ -209,11 +209,11 @@ func override[T comparable](to *T, value T, flagDecided bool) {
 	}
 }
 
-func findNamespace(env environment) (string, error) {
-	if namespace := env.getenv("POD_NAMESPACE"); namespace != "" {
+func findNamespace(env Environment) (string, error) {
+	if namespace := env.Getenv("POD_NAMESPACE"); namespace != "" {
 		return namespace, nil
 	}
-	data, err := os.ReadFile(env.namespaceFile)
+	data, err := os.ReadFile(env.NamespaceFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return hubflags.DefaultNamespace, nil
 	}
@@ -226,28 +226,28 @@ func findNamespace(env environment) (string, error) {
 	return hubflags.DefaultNamespace, nil
 }
 
-// validate reports everything that is wrong at once.
-func (o *controllerOptions) validate() error {
+// Validate reports everything that is wrong at once.
+func (o *Options) Validate() error {
 	var errs []error
-	if o.qps < 0 {
-		errs = append(errs, fmt.Errorf("--kube-api-qps: %v is negative; use 0 for no limit", o.qps))
+	if o.QPS < 0 {
+		errs = append(errs, fmt.Errorf("--kube-api-qps: %v is negative; use 0 for no limit", o.QPS))
 	}
-	if o.burst < 0 {
-		errs = append(errs, fmt.Errorf("--kube-api-burst: %d is negative; use 0 for twice --kube-api-qps", o.burst))
+	if o.Burst < 0 {
+		errs = append(errs, fmt.Errorf("--kube-api-burst: %d is negative; use 0 for twice --kube-api-qps", o.Burst))
 	}
-	if o.controllers.Workers < 0 {
-		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for 16 for each CPU, at most 128", o.controllers.Workers))
+	if o.Controllers.Workers < 0 {
+		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for 16 for each CPU, at most 128", o.Controllers.Workers))
 	}
-	if enabled, err := o.controllers.Enabled(); err != nil {
+	if enabled, err := o.Controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))
 	} else {
 		errs = append(errs, o.validateDependents(enabled))
 	}
-	errs = append(errs, o.controllers.Validate())
+	errs = append(errs, o.Controllers.Validate())
 	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
-	return errors.Join(append(errs, o.explain.validate(), validatePprof(o.pprof), o.election.Validate(), o.serving.Validate())...)
+	return errors.Join(append(errs, o.explain.Validate(), validatePprof(o.pprof), o.Election.Validate(), o.Serving.Validate())...)
 }
 
 // validatePprof reports an address that other machines can reach: profiles are served to every caller.
@@ -267,14 +267,14 @@ func validatePprof(address string) error {
 }
 
 // validateDependents reports flags that have no effect without a controller that is not enabled.
-func (o *controllerOptions) validateDependents(enabled []string) error {
+func (o *Options) validateDependents(enabled []string) error {
 	var errs []error
-	if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
+	if o.Controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
 		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
 			"add placement to --controllers, or leave the flag out"))
 	}
-	if !o.observe {
-		errs = append(errs, o.controllers.Unused(enabled))
+	if !o.Observe {
+		errs = append(errs, o.Controllers.Unused(enabled))
 	}
 	return errors.Join(errs...)
 }

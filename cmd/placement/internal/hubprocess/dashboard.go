@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"context"
@@ -29,11 +29,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-// dashboardListenFlag is the flag for the address of the pages.
-const dashboardListenFlag = "dashboard-listen"
+// DashboardListenFlag is the flag for the address of the pages.
+const DashboardListenFlag = "dashboard-listen"
 
-func (o *controllerOptions) addDashboardFlag(fs *pflag.FlagSet) {
-	fs.StringVar(&o.dashboard, dashboardListenFlag, o.dashboard,
+func (o *Options) addDashboardFlag(fs *pflag.FlagSet) {
+	fs.StringVar(&o.dashboard, DashboardListenFlag, o.dashboard,
 		"HTTPS address of pages that show where workloads go, and why, to users who log in with a bearer token or a client certificate of "+
 			"the API server, "+
 			"such as 0.0.0.0:8444; the certificate is that of --listen. By default none are served.")
@@ -41,16 +41,16 @@ func (o *controllerOptions) addDashboardFlag(fs *pflag.FlagSet) {
 
 // servePages binds the address of the dashboard and lets the manager serve it, on leader and standby alike. The result is to be closed, also if there
 // is an error; it is nil if the dashboard has no address.
-func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager) (*endpoint.Pages, error) {
-	if o.dashboard == "" || o.observe {
+func (o *Options) servePages(ctx context.Context, mgr manager.Manager) (*endpoint.Pages, error) {
+	if o.dashboard == "" || o.Observe {
 		return nil, nil
 	}
-	pages, err := endpoint.NewPages(ctx, o.serving, o.dashboard)
+	pages, err := endpoint.NewPages(ctx, o.Serving, o.dashboard)
 	if err != nil {
-		return nil, fmt.Errorf("--%s: %w", dashboardListenFlag, err)
+		return nil, fmt.Errorf("--%s: %w", DashboardListenFlag, err)
 	}
 	klog.FromContext(ctx).Info("Serving the dashboard over HTTPS", "address", pages.Address().String())
-	explainer, err := newSharedExplainer(mgr, o.controllers, o.controllers.View)
+	explainer, err := newSharedExplainer(mgr, o.Controllers, o.Controllers.View)
 	if err != nil {
 		return pages, err
 	}
@@ -58,11 +58,11 @@ func (o *controllerOptions) servePages(ctx context.Context, mgr manager.Manager)
 	if err != nil {
 		return pages, err
 	}
-	changes, err := followManager(ctx, mgr, o.controllers.View)
+	changes, err := FollowManager(ctx, mgr, o.Controllers.View)
 	if err != nil {
 		return pages, err
 	}
-	if err := mgr.Add(everywhere(func(ctx context.Context) error { people.Run(ctx); return nil })); err != nil {
+	if err := mgr.Add(Everywhere(func(ctx context.Context) error { people.Run(ctx); return nil })); err != nil {
 		return pages, fmt.Errorf("adding the authorities of client certificates: %w", err)
 	}
 	hub := &hubs.Shared{Broadcast: changes, Explainer: explainer, Authority: people.Authorizer}
@@ -76,7 +76,7 @@ func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.
 	if err != nil {
 		return nil, err
 	}
-	explainer, err := newHubExplainer(live, mgr, o, view)
+	explainer, err := NewHubExplainer(live, mgr, o, view)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func newSharedExplainer(mgr manager.Manager, o system.Options, view *controller.
 	return explainer, nil
 }
 
-// newHubExplainer returns an explainer with the rights of a client, which lists from the informers of the manager what decides about placements.
-func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*answers.Explainer, error) {
+// NewHubExplainer returns an explainer with the rights of a client, which lists from the informers of the manager what decides about placements.
+func NewHubExplainer(live client.Client, mgr manager.Manager, o system.Options, view *controller.View) (*answers.Explainer, error) {
 	kinds := hubflags.Kinds{Added: o.FederatedKinds}
 	if err := kinds.ParseKinds(); err != nil {
 		return nil, err
@@ -107,32 +107,32 @@ func newHubExplainer(live client.Client, mgr manager.Manager, o system.Options, 
 	return explainer, nil
 }
 
-// followManager passes on the changes of the objects that placements depend on.
-func followManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*hubs.Broadcast, error) {
+// FollowManager passes on the changes of the objects that placements depend on.
+func FollowManager(ctx context.Context, mgr manager.Manager, view *controller.View) (*hubs.Broadcast, error) {
 	served := slices.DeleteFunc(api.Adapters(), func(adapter api.Adapter) bool { return !view.Serves(adapter) })
 	changes := hubs.NewBroadcast()
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache(), served, changes.Touch)
 	if err != nil {
 		return nil, err
 	}
-	err = mgr.Add(everywhere(func(ctx context.Context) error { changes.Run(ctx, watcher.Changed()); return nil }))
+	err = mgr.Add(Everywhere(func(ctx context.Context) error { changes.Run(ctx, watcher.Changed()); return nil }))
 	if err != nil {
 		return nil, fmt.Errorf("adding what follows changes: %w", err)
 	}
 	return changes, nil
 }
 
-// everywhere is a runnable of leader and standby.
-type everywhere func(ctx context.Context) error
+// Everywhere is a runnable of leader and standby.
+type Everywhere func(ctx context.Context) error
 
 // Start implements manager.Runnable.
-func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
+func (e Everywhere) Start(ctx context.Context) error { return e(ctx) }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (everywhere) NeedLeaderElection() bool { return false }
+func (Everywhere) NeedLeaderElection() bool { return false }
 
-// serveOwn serves the dashboard of one user on a loopback listener until ctx ends.
-func serveOwn(ctx context.Context, server *http.Server, serve func() error) error {
+// ServeOwn serves the dashboard of one user on a loopback listener until ctx ends.
+func ServeOwn(ctx context.Context, server *http.Server, serve func() error) error {
 	stopped := context.AfterFunc(ctx, func() {
 		if err := server.Close(); err != nil {
 			klog.FromContext(ctx).V(2).Info("Closing the server of the dashboard", "err", err)
