@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,12 +18,10 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/ownpages"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
-	"github.com/placement-hub/placement-hub/pkg/dashboard"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -58,9 +55,6 @@ const dashboardExample = `  # The pages of the current context
   placement snapshot -A -o state.yaml
   placement dashboard -f state.yaml`
 
-// ownListen is the default address of the pages of one user.
-const ownListen = "127.0.0.1:0"
-
 // dashboardOptions are the flags of the command.
 type dashboardOptions struct {
 	hubflags.Hub
@@ -73,7 +67,7 @@ type dashboardOptions struct {
 }
 
 func newDashboardCommand() *cobra.Command {
-	o := dashboardOptions{listen: ownListen}
+	o := dashboardOptions{listen: ownpages.DefaultListen}
 	cmd := &cobra.Command{
 		Use:     "dashboard",
 		Short:   "Serve pages on this machine that show where workloads go, and why",
@@ -99,7 +93,7 @@ func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.W
 	if err := o.ParseKinds(); err != nil {
 		return err
 	}
-	if err := errors.Join(checkLoopback("listen", o.listen), o.CheckSettings()); err != nil {
+	if err := errors.Join(ownpages.CheckLoopback("listen", o.listen), o.CheckSettings()); err != nil {
 		return exit.Mistake(err)
 	}
 	if o.snapshot != "" {
@@ -116,7 +110,7 @@ func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.W
 	if o.HubControllers, err = o.Controllers(ctx, live); err != nil {
 		return err
 	}
-	pages, err := listenOwn(ctx, "listen", o.listen, who)
+	pages, err := ownpages.Listen(ctx, "listen", o.listen, who)
 	if err != nil {
 		return err
 	}
@@ -149,10 +143,10 @@ func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.W
 			}
 		})
 	}
-	if err := pages.announce(stdout, config.Host); err != nil {
+	if err := pages.Announce(stdout, config.Host); err != nil {
 		return err
 	}
-	group.Go(func() error { return pages.serve(ctx, hub, time.Now) })
+	group.Go(func() error { return pages.Serve(ctx, hub, time.Now) })
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
@@ -178,50 +172,4 @@ func whoIs(ctx context.Context, hub client.Client) (user.Info, error) {
 		return nil, fmt.Errorf("asking the hub which user this is: %w; check the credentials of the kubeconfig", err)
 	}
 	return &user.DefaultInfo{Name: review.Status.UserInfo.Username, Groups: review.Status.UserInfo.Groups}, nil
-}
-
-// checkLoopback returns an error about an address to which other machines could connect.
-func checkLoopback(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("--%s: %w; use 127.0.0.1:PORT, or port 0 for a free one", flag, err)
-	}
-	if parsed := net.ParseIP(host); host != "localhost" && (parsed == nil || !parsed.IsLoopback()) {
-		return fmt.Errorf("--%s: %q is no loopback address, and the pages are those of one user; use 127.0.0.1:PORT. "+
-			"placement controller --%s serves them to users who log in", flag, host, hubprocess.DashboardListenFlag)
-	}
-	return nil
-}
-
-// ownPages are the pages of one user on this machine.
-type ownPages struct {
-	listener net.Listener
-	gate     *dashboard.LocalGate
-}
-
-// listenOwn binds a loopback address.
-func listenOwn(ctx context.Context, flag, address string, who user.Info) (*ownPages, error) {
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w; choose another port, or port 0 for a free one", flag, err)
-	}
-	return &ownPages{listener: listener, gate: dashboard.NewLocalGate(who)}, nil
-}
-
-func (p *ownPages) url() string { return p.gate.URL(p.listener.Addr()) }
-
-// announce prints the URL of the pages of a hub.
-func (p *ownPages) announce(stdout io.Writer, hub string) error {
-	const opened = "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n"
-	if _, err := fmt.Fprintf(stdout, opened, hub, p.url()); err != nil {
-		return fmt.Errorf("printing the URL: %w", err)
-	}
-	return nil
-}
-
-// serve serves the pages of a hub until ctx ends.
-func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub, now func() time.Time) error {
-	server := endpoint.PageServer(dashboard.New(hub, p.gate, now))
-	return hubprocess.ServeOwn(ctx, server, func() error { return server.Serve(p.listener) })
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/ownpages"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
@@ -22,7 +23,7 @@ func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, st
 	if err != nil {
 		return err
 	}
-	pages, err := listenOwn(ctx, "listen", o.listen, &user.DefaultInfo{Name: "snapshot"})
+	pages, err := ownpages.Listen(ctx, "listen", o.listen, &user.DefaultInfo{Name: "snapshot"})
 	if err != nil {
 		return err
 	}
@@ -34,8 +35,8 @@ func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, st
 			Hub: tools.Hub{Settings: o.HubSettings(), Client: reader, Now: now}, Definitions: hubflags.Definitions, Suggest: suggest.Name,
 		},
 	}
-	if err := pages.announce(stdout, "the snapshot of "+now().UTC().Format(time.RFC3339)); err != nil {
+	if err := pages.Announce(stdout, "the snapshot of "+now().UTC().Format(time.RFC3339)); err != nil {
 		return err
 	}
-	return pages.serve(ctx, hub, now)
+	return pages.Serve(ctx, hub, now)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package localhub
 
 import (
 	"context"
@@ -27,9 +27,9 @@ type runHub struct {
 }
 
 // startHub starts a control plane and sets it up. The returned hub must be closed even when there is an error, unless it is nil.
-func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
+func (o *Options) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	options := embedded.Options{
-		Sample: o.shown, DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs,
+		Sample: o.shown, DataDir: o.dataDir, Kubeconfig: o.KubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs,
 		Once: o.once, Multicluster: o.profiles,
 	}
 	if o.samplesAsked {
@@ -46,7 +46,7 @@ func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*ru
 }
 
 // connectHub prepares an existing cluster. The returned hub must be closed even when there is an error, unless it is nil.
-func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
+func (o *Options) connectHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	settings := hubprocess.NewControllerOptions()
 	settings.Kubeconfig = o.kubeconfig
 	settings.Controllers = o.controllers(nil)

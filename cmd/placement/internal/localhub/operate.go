@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package localhub
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/ownpages"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/managedcluster"
@@ -39,7 +40,7 @@ import (
 // controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
 // server can reach this process. An existing cluster may have no agents that report the availability of clusters: tainting all of them
 // would remove their workload.
-func (o *runOptions) controllers(listener net.Listener) system.Options {
+func (o *Options) controllers(listener net.Listener) system.Options {
 	options := o.removal
 	options.Controllers, options.Namespace = slices.Clone(o.shown.Controllers), manifests.Namespace
 	options.ProfileDecisions = o.profiles
@@ -54,7 +55,7 @@ func (o *runOptions) controllers(listener net.Listener) system.Options {
 }
 
 // operate runs the controllers and shows the table until ctx ends, an error occurs or, with --once, the table has settled.
-func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
+func (o *Options) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
 	traces, err := tracing.Start(ctx, o.tracing, build.This().Version)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 }
 
 // source returns what the table shows.
-func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
+func (o *Options) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
 	if hub.embedded != nil {
 		if source, found, err := hub.embedded.Source(ctx); found || err != nil {
 			return source, err
@@ -132,7 +133,7 @@ func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manage
 }
 
 // servePages lets the manager serve the dashboard of this user, and adds its URL to what the table shows. A run that ends by itself has none.
-func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Manager, controllers system.Options) error {
+func (o *Options) servePages(ctx context.Context, hub *runHub, mgr manager.Manager, controllers system.Options) error {
 	if o.once || o.dashboard == "" {
 		return nil
 	}
@@ -148,13 +149,13 @@ func (o *runOptions) servePages(ctx context.Context, hub *runHub, mgr manager.Ma
 	if err != nil {
 		return err
 	}
-	pages, err := listenOwn(ctx, hubprocess.DashboardListenFlag, o.dashboard, &user.DefaultInfo{Name: "the user of placement run"})
+	pages, err := ownpages.Listen(ctx, hubprocess.DashboardListenFlag, o.dashboard, &user.DefaultInfo{Name: "the user of placement run"})
 	if err != nil {
 		return err
 	}
-	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.url())
+	hub.access = append(hub.access, "dashboard (opens once, in one browser): "+pages.URL())
 	served := &hubs.Own{Broadcast: changes, Explainer: explainer, Namespace: metav1.NamespaceDefault}
-	err = mgr.Add(hubprocess.Everywhere(func(ctx context.Context) error { return pages.serve(ctx, served, time.Now) }))
+	err = mgr.Add(hubprocess.Everywhere(func(ctx context.Context) error { return pages.Serve(ctx, served, time.Now) }))
 	if err != nil {
 		return fmt.Errorf("adding the dashboard: %w", err)
 	}
@@ -174,7 +175,7 @@ func waitForCaches(ctx context.Context, mgr manager.Manager) error {
 }
 
 // watch shows the table as the flags and the output require.
-func (o *runOptions) watch(
+func (o *Options) watch(
 	ctx context.Context, hub *runHub, lock *election.Lock, elected <-chan struct{}, source live.Source, stdout io.Writer,
 ) error {
 	view := &live.View{
