@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package casetests
 
 import (
 	"bytes"
@@ -54,7 +54,7 @@ func namespaceOf(read []*cases.Case) string {
 }
 
 // readLiveSystems reads what cases about delivered objects, workloads and ClusterRequests need.
-func (o *testOptions) readLiveSystems(ctx context.Context, hub hubstate.Source, state *explain.State, read []*cases.Case) error {
+func (o *Options) readLiveSystems(ctx context.Context, hub hubstate.Source, state *explain.State, read []*cases.Case) error {
 	var (
 		delivered, requested bool
 		workloads            []hubstate.Workload
@@ -120,7 +120,7 @@ type changed struct {
 }
 
 // readChanged reads a file or directory, relative to the file of a case.
-func (o *testOptions) readChanged(c *cases.Case, field, path string) (*changed, error) {
+func (o *Options) readChanged(c *cases.Case, field, path string) (*changed, error) {
 	if !filepath.IsAbs(path) && c.File != "stdin" {
 		path = filepath.Join(filepath.Dir(c.File), path)
 	}
@@ -173,7 +173,7 @@ func (c *changed) without(others *changed) iter.Seq2[*explain.Kind, api.Object] 
 }
 
 // changeFiles carries out a change that names files or directories.
-func (o *testOptions) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
+func (o *Options) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
 	if change.Delete != "" {
 		gone, err := o.readChanged(c, "delete", change.Delete)
 		if err != nil {
@@ -230,8 +230,8 @@ func replaceFleet(state, added *explain.State, now time.Time) (*explain.State, e
 }
 
 // writeRecord writes the cases of the present decisions into the file of --record.
-func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now time.Time) error {
-	content, err := os.ReadFile(o.record)
+func (o *Options) writeRecord(ctx context.Context, state *explain.State, now time.Time) error {
+	content, err := os.ReadFile(o.Record)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.InFiles(fmt.Errorf("--record: %w", err))
 	}
@@ -247,13 +247,13 @@ func (o *testOptions) writeRecord(ctx context.Context, state *explain.State, now
 	}
 	recorded, err := cases.Record(content, decisions)
 	if err != nil {
-		return exit.InFiles(fmt.Errorf("--record: %s: %w", o.record, err))
+		return exit.InFiles(fmt.Errorf("--record: %s: %w", o.Record, err))
 	}
 	if bytes.Equal(content, recorded) {
 		return nil
 	}
 	const mode = 0o644                                             // as other files of a repository
-	if err := os.WriteFile(o.record, recorded, mode); err != nil { //nolint:gosec // The user names the file.
+	if err := os.WriteFile(o.Record, recorded, mode); err != nil { //nolint:gosec // The user names the file.
 		return fmt.Errorf("--record: %w", err)
 	}
 	return nil

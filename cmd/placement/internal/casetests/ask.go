@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package casetests
 
 import (
 	"context"
@@ -22,11 +22,11 @@ import (
 
 // ask evaluates cases by the explanations of the hub, for a user who may not read all that decides. The error says which rights are missing if the
 // hub does not answer.
-func (o *testOptions) ask(ctx context.Context, read []*cases.Case, now time.Time, refused error) (evaluate.Results, error) {
-	if o.now != "" {
+func (o *Options) ask(ctx context.Context, read []*cases.Case, now time.Time, refused error) (evaluate.Results, error) {
+	if o.Now != "" {
 		return evaluate.Results{}, endpoint.Unanswered(refused, errors.New("the hub explains the present, so it was not asked because of --now"))
 	}
-	if o.coverage {
+	if o.Coverage {
 		return evaluate.Results{}, endpoint.Unanswered(refused, errors.New("--coverage reads all clusters, so it was not asked; leave it out"))
 	}
 	hub, config, _, err := o.ConnectHub()

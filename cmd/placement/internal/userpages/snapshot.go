@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package userpages
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 )
 
 // showSnapshot serves the pages of a snapshot until ctx ends.
-func (o *dashboardOptions) showSnapshot(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	taken, reader, err := o.snapshot.Open(&o.Hub, stdin)
+func (o *Options) showSnapshot(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	taken, reader, err := o.Snapshot.Open(&o.Hub, stdin)
 	if err != nil {
 		return err
 	}
-	pages, err := ownpages.Listen(ctx, "listen", o.listen, &user.DefaultInfo{Name: "snapshot"})
+	pages, err := ownpages.Listen(ctx, "listen", o.Listen, &user.DefaultInfo{Name: "snapshot"})
 	if err != nil {
 		return err
 	}

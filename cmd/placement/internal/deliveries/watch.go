@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package deliveries
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 )
 
 // printChanges prints the reports, and again whenever they change, until ctx ends.
-func (o *federatedOptions) printChanges(ctx context.Context, names []hubflags.DeliveredName, stdout io.Writer) error {
+func (o *Options) printChanges(ctx context.Context, names []hubflags.DeliveredName, stdout io.Writer) error {
 	from, err := o.open(ctx, nil)
 	if err != nil {
 		return err
 	}
 	changes := &follow.Delivered{
-		Kinds: o.Delivered, Format: printers.Format(o.output),
+		Kinds: o.Delivered, Format: printers.Format(o.Output),
 		Once: func(state *explain.State, unread error) error {
 			return o.print(state, names, from.Namespace, hubflags.WatchRefused(unread), time.Now(), stdout)
 		},
