@@ -115,7 +115,8 @@ func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
 			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
 			var stdout bytes.Buffer
 			o := simulating.Options{
-				Paths: []string{added}, HubPaths: []string{hub}, Output: "table", Settings: hubflags.Settings{RequestOptions: system.DefaultRequests()},
+				Paths: []string{added}, HubPaths: []string{hub}, Output: "table",
+				Settings:    hubflags.Settings{RequestOptions: system.DefaultRequests()},
 				ChangeFlags: simulating.ChangeFlags{Adding: true, Changes: []whatif.Change{simulating.ToAdd{}}},
 			}
 			_, err := o.Run(t.Context(), strings.NewReader(""), &stdout)

@@ -53,7 +53,9 @@ func TestE1aWhatTheHubSimulates(t *testing.T) {
 		},
 		{
 			reason: "additions with another change", names: names("team-a/p"), refused: []string{"--add", "leave out the others"},
-			options: simulating.Options{ChangeFlags: simulating.ChangeFlags{Adding: true, Changes: []whatif.Change{simulating.ToAdd{}, whatif.Drain{Cluster: "c7"}}}},
+			options: simulating.Options{ChangeFlags: simulating.ChangeFlags{
+				Adding: true, Changes: []whatif.Change{simulating.ToAdd{}, whatif.Drain{Cluster: "c7"}},
+			}},
 		},
 		{
 			reason: "clusters out of scope", names: names("team-a/p"), options: simulating.Options{All: true},

@@ -105,10 +105,11 @@ func buildCommit(settings []debug.BuildSetting) string {
 	return revision + dirty
 }
 
-func (v Info) Text() []byte {
-	text := fmt.Appendf(nil, "placement %s\ncommit    %s\ngo        %s %s\n", v.Version, v.Commit, v.GoVersion, v.Platform)
+// Text is the build as `placement version` prints it.
+func (i Info) Text() []byte {
+	text := fmt.Appendf(nil, "placement %s\ncommit    %s\ngo        %s %s\n", i.Version, i.Commit, i.GoVersion, i.Platform)
 	for _, path := range reportedModules {
-		if moduleVersion, ok := v.Modules[path]; ok {
+		if moduleVersion, ok := i.Modules[path]; ok {
 			text = fmt.Appendf(text, "%s %s\n", path, moduleVersion)
 		}
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	Verbose  bool
 	Schema   bool
 	Record   string
-	// coverage asks for what decides nothing.
+	// Coverage asks for what decides nothing.
 	Coverage bool
 }
 

@@ -48,6 +48,7 @@ type Options struct {
 	hubControllers []string
 }
 
+// Run prints the reports of the objects that arguments name, or of all, once, or with --watch until ctx ends.
 func (o *Options) Run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	if err := o.ParseKinds(); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
+// RegisterCompletions registers those of the values of flags.
 func (o *Options) RegisterCompletions(cmd *cobra.Command) {
 	o.Hub.RegisterCompletions(cmd, printers.WideFormats())
 	apis := make([]string, 0, len(api.Adapters()))

@@ -24,7 +24,8 @@ func ObjectTypes() []string {
 	return slices.Compact(types)
 }
 
-// commandExplainer is what placement explain does on the command line for the objects of a System. A nil function is for a System that has no such thing.
+// commandExplainer is what placement explain does on the command line for the objects of a System. A nil function is for a System that has no
+// such thing.
 type commandExplainer struct {
 	of tools.System
 	// types are the types that a misspelt one may mean. isType reports whether a type on the command line names objects that explain explains, and

@@ -38,7 +38,7 @@ type Options struct {
 	All           bool
 	AllNamespaces bool
 	Watch         bool
-	// allClusters lists all clusters where the table would group the rejected ones by their causes.
+	// AllClusters lists all clusters where the table would group the rejected ones by their causes.
 	AllClusters bool
 	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
 	color bool
@@ -165,11 +165,11 @@ type output struct {
 	result document.Source
 }
 
-func (e *output) write(out io.Writer, o *Options) error {
-	if e.byHub != nil {
-		return hubflags.WriteAnswer(out, e.byHub, nil)
+func (o *output) write(out io.Writer, as *Options) error {
+	if o.byHub != nil {
+		return hubflags.WriteAnswer(out, o.byHub, nil)
 	}
-	return o.print(out, e.result)
+	return as.print(out, o.result)
 }
 
 // print prints a result.

@@ -28,7 +28,7 @@ func isRequest(_ *Options, text string) bool { return objectnames.IsRequest(text
 // completeRequests offers the ClusterRequests of the namespace after their type, and before that the type.
 func (o *Options) completeRequests(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
-	if !slashed && begun != "" && strings.HasPrefix(objectnames.RequestType, begun) {
+	if typed := objectnames.RequestType; !slashed && begun != "" && strings.HasPrefix(typed, begun) {
 		return []string{objectnames.RequestType + "/"}
 	}
 	if !slashed || !objectnames.IsRequest(text) {

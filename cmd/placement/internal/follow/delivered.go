@@ -24,36 +24,36 @@ import (
 type Delivered struct {
 	Kinds  []federation.FederatedKind
 	Format printers.Format
-	// once prints the output of a State, with the error about missing rights.
+	// Once prints the output of a State, with the error about missing rights.
 	Once func(state *explain.State, unread error) error
-	// evaluate computes the output of a State about the named objects, or without names about all.
+	// Evaluate computes the output of a State about the named objects, or without names about all.
 	Evaluate func(state *explain.State, keys []inventory.Key, now time.Time) (document.Source, error)
 	Style    func(keys []inventory.Key) printers.Style
 }
 
 // Follow prints the output about the named objects of a namespace, or without names about all, until ctx ends. When a right is missing, it
 // prints once what the hub has written.
-func (o *Delivered) Follow(
+func (d *Delivered) Follow(
 	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []hubflags.DeliveredName, stdout io.Writer,
 ) error {
-	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, o.Kinds)
+	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, d.Kinds)
 	switch {
 	case state == nil:
 		return err
 	case err != nil:
-		return o.Once(state, err)
+		return d.Once(state, err)
 	}
 	keys, err := objectnames.DeliveredKeys(state, names, namespace)
 	if err != nil {
 		return err
 	}
-	printer := &Printer{Watcher: watcher.Watcher, Format: o.Format, Style: o.Style(keys)}
+	printer := &Printer{Watcher: watcher.Watcher, Format: d.Format, Style: d.Style(keys)}
 	printer.Evaluate = func(ctx context.Context, now time.Time) (document.Source, []string, error) {
 		state, err := watcher.Read(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := o.Evaluate(state, keys, now)
+		found, err := d.Evaluate(state, keys, now)
 		return found, deletedObjects(state, keys), err
 	}
 	return printer.Follow(ctx, watcher.Watch, stdout)

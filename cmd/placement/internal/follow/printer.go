@@ -30,19 +30,19 @@ type Printer struct {
 	Watcher *hubstate.Watcher
 	Format  printers.Format
 	Style   printers.Style
-	// evaluate computes the result from the caches of the watcher, and names the objects that are not there any more.
+	// Evaluate computes the result from the caches of the watcher, and names the objects that are not there any more.
 	Evaluate func(ctx context.Context, now time.Time) (found document.Source, gone []string, err error)
 	last     string
 }
 
 // Follow prints the output, and again whenever it changes, until ctx ends. start starts the watches.
-func (c *Printer) Follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
+func (p *Printer) Follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
 	// The watches must end with the command.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := start(ctx)
 	if err == nil {
-		err = c.loop(ctx, stdout)
+		err = p.loop(ctx, stdout)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // The user ended the command.
@@ -51,17 +51,17 @@ func (c *Printer) Follow(ctx context.Context, start func(context.Context) error,
 }
 
 // loop evaluates after each change, and prints the output if it differs from the last one.
-func (c *Printer) loop(ctx context.Context, stdout io.Writer) error {
+func (p *Printer) loop(ctx context.Context, stdout io.Writer) error {
 	for {
 		now := time.Now()
-		found, gone, err := c.Evaluate(ctx, now)
+		found, gone, err := p.Evaluate(ctx, now)
 		if err != nil {
 			return err
 		}
-		if err := c.print(found, gone, now, stdout); err != nil {
+		if err := p.print(found, gone, now, stdout); err != nil {
 			return err
 		}
-		if err := c.waitForChange(ctx, changesAt(found)); err != nil {
+		if err := p.waitForChange(ctx, changesAt(found)); err != nil {
 			return err
 		}
 	}
@@ -76,31 +76,31 @@ func changesAt(result document.Source) time.Time {
 }
 
 // print prints a result that differs from the last one, with the time.
-func (c *Printer) print(found document.Source, gone []string, now time.Time, stdout io.Writer) error {
+func (p *Printer) print(found document.Source, gone []string, now time.Time, stdout io.Writer) error {
 	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
-	all := printers.Style{Options: document.Options{Scores: c.Style.Scores, Wide: true}}
+	all := printers.Style{Options: document.Options{Scores: p.Style.Scores, Wide: true}}
 	if err := printers.Print(&text, printers.FormatWide, found, all); err != nil {
 		return err
 	}
 	text.WriteString(strings.Join(gone, "\n"))
-	if c.last == text.String() {
+	if p.last == text.String() {
 		return nil
 	}
-	c.last = text.String()
+	p.last = text.String()
 
 	var out bytes.Buffer
-	switch c.Format {
+	switch p.Format {
 	case printers.FormatJSON, printers.FormatName:
 	case printers.FormatYAML:
 		out.WriteString("---\n")
 	default:
 		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
 	}
-	if len(gone) > 0 && (c.Format == printers.FormatTable || c.Format == printers.FormatWide) {
+	if len(gone) > 0 && (p.Format == printers.FormatTable || p.Format == printers.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
-	if err := printers.Print(&out, c.Format, found, c.Style); err != nil {
+	if err := printers.Print(&out, p.Format, found, p.Style); err != nil {
 		return err
 	}
 	if _, err := out.WriteTo(stdout); err != nil {
@@ -110,7 +110,7 @@ func (c *Printer) print(found document.Source, gone []string, now time.Time, std
 }
 
 // waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
-func (c *Printer) waitForChange(ctx context.Context, changesAt time.Time) error {
+func (p *Printer) waitForChange(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {
 		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
@@ -118,17 +118,17 @@ func (c *Printer) waitForChange(ctx context.Context, changesAt time.Time) error 
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-c.Watcher.Failed():
+	case err := <-p.Watcher.Failed():
 		return err
 	case <-due:
 		return nil
-	case <-c.Watcher.Changed():
+	case <-p.Watcher.Changed():
 	}
 	for longest := time.After(maxDelay); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-c.Watcher.Changed():
+		case <-p.Watcher.Changed():
 		case <-longest:
 			return nil
 		case <-time.After(debounce):

@@ -36,6 +36,7 @@ var Ineffective = []string{
 	tracing.Flag,
 }
 
+// NewDebugOptions returns the options of a process that observes and runs no controller.
 func NewDebugOptions() *Options {
 	o := NewControllerOptions()
 	o.Observe = true
@@ -43,6 +44,7 @@ func NewDebugOptions() *Options {
 	return o
 }
 
+// AddDebugFlags adds the flags of `placement debug`.
 func (o *Options) AddDebugFlags(fs *pflag.FlagSet) {
 	o.AddFlags(fs)
 	o.Controllers.RemovalLimit = removalbudget.Limit{} // What the hub was started with is not known.

@@ -54,10 +54,11 @@ type Options struct {
 	dashboard   string // address of the pages; empty for none
 	Election    election.Options
 	Controllers system.Options
-	// observe serves evaluations of Placements, and runs no controller.
+	// Observe serves evaluations of Placements, and runs no controller.
 	Observe bool
 }
 
+// NewControllerOptions returns the options with their defaults.
 func NewControllerOptions() *Options {
 	controllers := system.DefaultOptions()
 	controllers.Controllers = []string{"placement"}
@@ -71,6 +72,7 @@ func NewControllerOptions() *Options {
 	}
 }
 
+// AddFlags adds the flags of `placement controller`.
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", o.configFile,
 		"File of kind "+operatorConfigKind+" ("+operatorConfigAPIVersion+"). Flags on the command line override it.")
@@ -125,12 +127,14 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	AddLogFormatFlag(fs)
 }
 
+// AddProfileDecisionsFlag adds the flag that turns on the PlacementDecisions of SIG Multicluster.
 func AddProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
 	fs.BoolVar(value, "sig-placement-decisions", *value,
 		"Also write the decisions of "+clusterv1beta1.GroupName+"/v1beta1 Placements as PlacementDecisions of multicluster.x-k8s.io, "+
 			"which refer to ClusterProfiles.")
 }
 
+// AddTracingFlag adds the flag that names the configuration of traces.
 func AddTracingFlag(fs *pflag.FlagSet, file *string) {
 	fs.StringVar(file, tracing.Flag, *file,
 		"File of kind TracingConfiguration (apiserver.config.k8s.io/v1), as for kube-apiserver: the collector of the traces, and the number of "+
@@ -144,6 +148,7 @@ type Environment struct {
 	ServingCertDir string
 }
 
+// ProcessEnvironment returns the environment of this process, as in a Pod.
 func ProcessEnvironment() Environment {
 	return Environment{Getenv: os.Getenv, NamespaceFile: serviceAccountNamespaceFile, ServingCertDir: defaultServingCertDir}
 }

@@ -50,10 +50,14 @@ type Options struct {
 	ownsKubeconfigs bool            // the kubeconfig is in the data directory, which only one process uses
 }
 
+// NewRunOptions returns the options without values.
 func NewRunOptions() *Options {
-	return &Options{timeout: defaultSettleTimeout, dashboard: ownpages.DefaultListen, sample: system.Samples()[0].Name, removal: system.DefaultOptions()}
+	return &Options{
+		timeout: defaultSettleTimeout, dashboard: ownpages.DefaultListen, sample: system.Samples()[0].Name, removal: system.DefaultOptions(),
+	}
 }
 
+// AddFlags adds the flags of `placement run`.
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of an existing cluster to use instead of starting a control plane.")
 	fs.StringVar(&o.dataDir, "data-dir", "", "Directory in which the objects stay for the next run. Default: a temporary one.")

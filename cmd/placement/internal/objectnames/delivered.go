@@ -16,8 +16,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// DeliveredKeys returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object of the
-// name.
+// DeliveredKeys returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object
+// of the name.
 func DeliveredKeys(state *explain.State, names []hubflags.DeliveredName, namespace string) (keys []inventory.Key, missing error) {
 	for _, named := range names {
 		var namespaces, names []string

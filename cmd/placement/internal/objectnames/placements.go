@@ -29,20 +29,20 @@ type Placement struct {
 }
 
 // Keys returns the possible keys of the target.
-func (t Placement) Keys() []inventory.Key {
-	keys := make([]inventory.Key, 0, len(t.APIs))
-	for _, adapter := range t.APIs {
-		keys = append(keys, inventory.NewPlacementKey(adapter.Name(), t.Namespace, t.Name))
+func (p Placement) Keys() []inventory.Key {
+	keys := make([]inventory.Key, 0, len(p.APIs))
+	for _, adapter := range p.APIs {
+		keys = append(keys, inventory.NewPlacementKey(adapter.Name(), p.Namespace, p.Name))
 	}
 	return keys
 }
 
 // String returns "team-a/p", or "p" without a namespace, with the API group if the target has a single API other than v1beta1.
-func (t Placement) String() string {
-	if len(t.APIs) == 1 {
-		return strings.TrimPrefix(inventory.NewPlacementKey(t.APIs[0].Name(), t.Namespace, t.Name).String(), "/")
+func (p Placement) String() string {
+	if len(p.APIs) == 1 {
+		return strings.TrimPrefix(inventory.NewPlacementKey(p.APIs[0].Name(), p.Namespace, p.Name).String(), "/")
 	}
-	return strings.TrimPrefix(t.Namespace+"/"+t.Name, "/")
+	return strings.TrimPrefix(p.Namespace+"/"+p.Name, "/")
 }
 
 // ParsePlacements parses names of Placements: NAMESPACE/NAME, NAME, and the forms of kubectl, TYPE/NAME and TYPE NAME; "@GROUP" may follow
@@ -139,15 +139,15 @@ func suggestType(t Placement, types []string) string {
 }
 
 // suggest suggests Placements of the namespace of the target.
-func (t Placement) suggest(names []string) string {
-	if t.Namespace == "" {
-		return suggest.DidYouMean(t.Name, "", names)
+func (p Placement) suggest(names []string) string {
+	if p.Namespace == "" {
+		return suggest.DidYouMean(p.Name, "", names)
 	}
-	return suggest.DidYouMean(t.Name, t.Namespace+"/", names)
+	return suggest.DidYouMean(p.Name, p.Namespace+"/", names)
 }
 
-// FindPlacements returns the keys of the Placements that the targets name, and an error about those that there are not. It suggests one of the types if the
-// namespace of a target looks like it.
+// FindPlacements returns the keys of the Placements that the targets name, and an error about those that there are not. It suggests one of the
+// types if the namespace of a target looks like it.
 func FindPlacements(ctx context.Context, s *hubflags.Source, targets []Placement, types []string) (keys []inventory.Key, missing error) {
 	place := ""
 	if s.Hub == nil {
@@ -168,20 +168,20 @@ func FindPlacements(ctx context.Context, s *hubflags.Source, targets []Placement
 }
 
 // siblings returns the names of the Placements of the namespace and the APIs of the target, as far as the user may list them.
-func (t Placement) siblings(ctx context.Context, s *hubflags.Source) []string {
+func (p Placement) siblings(ctx context.Context, s *hubflags.Source) []string {
 	var names []string
 	if s.Hub != nil {
-		for _, adapter := range t.APIs {
-			names = append(names, hubflags.BegunNames(ctx, s.Hub, adapter.Kind(), t.Namespace, "")...)
+		for _, adapter := range p.APIs {
+			names = append(names, hubflags.BegunNames(ctx, s.Hub, adapter.Kind(), p.Namespace, "")...)
 		}
 		return names
 	}
-	state, err := s.All(ctx, t.Namespace)
+	state, err := s.All(ctx, p.Namespace)
 	if err != nil { // Files have no such error, and the names are a hint.
 		return nil
 	}
 	for _, object := range state.Placements {
-		if key := api.Read(object).Key(); t.Namespace == "" || t.Namespace == key.Namespace {
+		if key := api.Read(object).Key(); p.Namespace == "" || p.Namespace == key.Namespace {
 			names = append(names, key.Name)
 		}
 	}
@@ -209,7 +209,7 @@ func hintElsewhere(t Placement, namespaces []string) string {
 }
 
 // WithNamespace returns the target in a namespace.
-func (t Placement) WithNamespace(namespace string) Placement {
-	t.Namespace = namespace
-	return t
+func (p Placement) WithNamespace(namespace string) Placement {
+	p.Namespace = namespace
+	return p
 }

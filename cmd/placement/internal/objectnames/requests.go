@@ -15,6 +15,7 @@ func IsRequest(text string) bool {
 		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
 }
 
+// RequestTypes returns the types of ClusterRequests.
 func RequestTypes() []string { return []string{RequestType} }
 
 // namedRequests are the ClusterRequests on the command line.

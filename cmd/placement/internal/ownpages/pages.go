@@ -48,6 +48,7 @@ func Listen(ctx context.Context, flag, address string, who user.Info) (*Pages, e
 	return &Pages{listener: listener, gate: dashboard.NewLocalGate(who)}, nil
 }
 
+// URL returns the address of the pages with the token.
 func (p *Pages) URL() string { return p.gate.URL(p.listener.Addr()) }
 
 // Announce prints the URL of the pages of a hub.

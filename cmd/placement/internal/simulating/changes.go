@@ -48,6 +48,7 @@ func (c *change) Type() string { return c.form }
 // ToAdd is the placeholder for the objects of the files until they are read.
 type ToAdd struct{ whatif.Add }
 
+// Add adds the flags.
 func (c *ChangeFlags) Add(flags *pflag.FlagSet) {
 	flag := func(name, form, usage string, parse func(string) (whatif.Change, error)) {
 		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")

@@ -40,7 +40,7 @@ type Options struct {
 	All        bool
 	ShowKept   bool
 	ExitCode   bool
-	// allNamespaces says what is the default.
+	// AllNamespaces says what is the default.
 	AllNamespaces bool
 	OnlyNamespace string
 

@@ -35,7 +35,7 @@ type Options struct {
 	hubflags.Ask
 
 	Listen string
-	// snapshot is the path of a snapshot that is shown in place of a hub.
+	// Snapshot is the path of a snapshot that is shown in place of a hub.
 	Snapshot hubflags.Snapshot
 }
 
