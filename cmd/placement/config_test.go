@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -44,13 +45,13 @@ authorization: {disabled: true}
 
 func TestConfigPrecedence(t *testing.T) {
 	path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), fullConfig)
-	fromFile := func() *controllerOptions {
-		o := newControllerOptions()
-		o.serving = endpoint.Options{
+	fromFile := func() *hubprocess.Options {
+		o := hubprocess.NewControllerOptions()
+		o.Serving = endpoint.Options{
 			Address: "127.0.0.1:9443", Network: "tcp4", CertFile: "/certs/tls.crt", KeyFile: "/certs/tls.key",
 			MinTLSVersion: "VersionTLS13", CipherSuites: []string{"TLS_AES_128_GCM_SHA256"}, Open: true,
 		}
-		o.election = election.Options{
+		o.Election = election.Options{
 			Disable: true, Namespace: "elsewhere", Name: "my-lock",
 			LeaseDuration: 60 * time.Second, RenewDeadline: 40 * time.Second, RetryPeriod: 10 * time.Second,
 		}
@@ -59,45 +60,45 @@ func TestConfigPrecedence(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		args   []string
-		want   func(*controllerOptions)
+		want   func(*hubprocess.Options)
 	}{
-		{reason: "the file wins over every default", want: func(*controllerOptions) {}},
-		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *controllerOptions) { o.serving.Address = ":1" }},
+		{reason: "the file wins over every default", want: func(*hubprocess.Options) {}},
+		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *hubprocess.Options) { o.Serving.Address = ":1" }},
 		{
 			reason: "a flag wins even when it says the default", args: []string{"--listen=0.0.0.0:8443"},
-			want: func(o *controllerOptions) { o.serving.Address = "0.0.0.0:8443" },
+			want: func(o *hubprocess.Options) { o.Serving.Address = "0.0.0.0:8443" },
 		},
 		{
 			reason: "--disable-leader-election=false wins", args: []string{"--disable-leader-election=false"},
-			want: func(o *controllerOptions) { o.election.Disable = false },
+			want: func(o *hubprocess.Options) { o.Election.Disable = false },
 		},
-		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *controllerOptions) { o.election.Namespace = "n" }},
+		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *hubprocess.Options) { o.Election.Namespace = "n" }},
 		{
 			reason: "the durations win one by one", args: []string{"--leader-election-retry-period=11s"},
-			want: func(o *controllerOptions) { o.election.RetryPeriod = 11 * time.Second },
+			want: func(o *hubprocess.Options) { o.Election.RetryPeriod = 11 * time.Second },
 		},
 		{
 			reason: "the TLS flags win", args: []string{"--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_AES_256_GCM_SHA384"},
-			want: func(o *controllerOptions) {
-				o.serving.MinTLSVersion, o.serving.CipherSuites = "VersionTLS12", []string{"TLS_AES_256_GCM_SHA384"}
+			want: func(o *hubprocess.Options) {
+				o.Serving.MinTLSVersion, o.Serving.CipherSuites = "VersionTLS12", []string{"TLS_AES_256_GCM_SHA384"}
 			},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			got, fs := parseFlags(t, append(tc.args, "--config="+path)...)
-			if err := got.complete(fs.Changed, nowhere(t)); err != nil {
+			if err := got.Complete(fs.Changed, nowhere(t)); err != nil {
 				t.Fatal(err)
 			}
 			want := fromFile()
 			tc.want(want)
-			if diff := cmp.Diff(want.serving, got.serving); diff != "" {
+			if diff := cmp.Diff(want.Serving, got.Serving); diff != "" {
 				t.Errorf("serving (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(want.election, got.election); diff != "" {
+			if diff := cmp.Diff(want.Election, got.Election); diff != "" {
 				t.Errorf("leader election (-want +got):\n%s", diff)
 			}
-			if !slices.Contains(got.terminateOnFiles, path) {
-				t.Errorf("a change of the configuration must end the process, but only these are watched: %q", got.terminateOnFiles)
+			if !slices.Contains(got.TerminateOnFiles, path) {
+				t.Errorf("a change of the configuration must end the process, but only these are watched: %q", got.TerminateOnFiles)
 			}
 		})
 	}
@@ -106,15 +107,15 @@ func TestConfigPrecedence(t *testing.T) {
 func TestConfigLeavesDefaults(t *testing.T) {
 	path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader)
 	got, fs := parseFlags(t, "--config="+path)
-	if err := got.complete(fs.Changed, nowhere(t)); err != nil {
+	if err := got.Complete(fs.Changed, nowhere(t)); err != nil {
 		t.Fatal(err)
 	}
-	want := newControllerOptions()
-	want.election.Namespace = hubflags.DefaultNamespace
-	if diff := cmp.Diff(want.serving, got.serving); diff != "" {
+	want := hubprocess.NewControllerOptions()
+	want.Election.Namespace = hubflags.DefaultNamespace
+	if diff := cmp.Diff(want.Serving, got.Serving); diff != "" {
 		t.Errorf("serving (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.election, got.election); diff != "" {
+	if diff := cmp.Diff(want.Election, got.Election); diff != "" {
 		t.Errorf("leader election (-want +got):\n%s", diff)
 	}
 }
@@ -140,7 +141,7 @@ func TestBadConfig(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config)
-			_, err := loadOperatorConfig(path)
+			_, err := hubprocess.LoadOperatorConfig(path)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -154,7 +155,7 @@ func TestBadConfig(t *testing.T) {
 }
 
 func TestMissingConfig(t *testing.T) {
-	_, err := loadOperatorConfig(filepath.Join(t.TempDir(), "absent.yaml"))
+	_, err := hubprocess.LoadOperatorConfig(filepath.Join(t.TempDir(), "absent.yaml"))
 	if err == nil || !strings.Contains(err.Error(), "absent.yaml") || !strings.Contains(err.Error(), "check the path") {
 		t.Errorf("error = %v, want one that names the file and what to do", err)
 	}

@@ -7,17 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestChangedFlags(t *testing.T) {
 	_, fs := parseFlags(t, "--controllers=*", "--max-removal-percent=50", "--workers=0", "--kube_api_qps=5")
 	want := []string{"--controllers=[*]", "--kube-api-qps=5", "--max-removal-percent=50"}
-	if diff := cmp.Diff(want, changedFlags(fs)); diff != "" {
+	if diff := cmp.Diff(want, hubprocess.ChangedFlags(fs)); diff != "" {
 		t.Errorf("flags that differ from the defaults (-want +got):\n%s", diff)
 	}
-	if _, fs := parseFlags(t); len(changedFlags(fs)) != 0 {
-		t.Errorf("without arguments %v differ from the defaults", changedFlags(fs))
+	if _, fs := parseFlags(t); len(hubprocess.ChangedFlags(fs)) != 0 {
+		t.Errorf("without arguments %v differ from the defaults", hubprocess.ChangedFlags(fs))
 	}
 }
 
@@ -33,7 +34,7 @@ func TestProfilesOnLoopbackAlone(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			o, _ := parseFlags(t, "--pprof="+address)
-			expect.Error(t, o.validate(), want)
+			expect.Error(t, o.Validate(), want)
 		})
 	}
 }

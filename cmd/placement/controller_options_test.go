@@ -15,29 +15,30 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // parseFlags runs the command line through the flags of `placement controller`, as the root command sets them up.
-func parseFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.FlagSet) {
+func parseFlags(t *testing.T, args ...string) (*hubprocess.Options, *pflag.FlagSet) {
 	t.Helper()
-	o := newControllerOptions()
+	o := hubprocess.NewControllerOptions()
 	fs := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
-	o.addFlags(fs)
+	o.AddFlags(fs)
 	if err := fs.Parse(args); err != nil {
 		t.Fatalf("parsing %q: %v", args, err)
 	}
 	return o, fs
 }
 
-func nowhere(t *testing.T) environment {
+func nowhere(t *testing.T) hubprocess.Environment {
 	t.Helper()
 	dir := t.TempDir()
-	return environment{
-		getenv:         func(string) string { return "" },
-		namespaceFile:  filepath.Join(dir, "namespace"),
-		servingCertDir: filepath.Join(dir, "serving-cert"),
+	return hubprocess.Environment{
+		Getenv:         func(string) string { return "" },
+		NamespaceFile:  filepath.Join(dir, "namespace"),
+		ServingCertDir: filepath.Join(dir, "serving-cert"),
 	}
 }
 
@@ -95,20 +96,20 @@ func TestUpstreamCommandLine(t *testing.T) {
 	o, _ := parseFlags(t,
 		"--disable-leader-election=true", "--kube-api-qps=50", "--kube-api-burst=100", "--listen=127.0.0.1:0", "-v=0", "--log_dir=",
 		"--terminate-on-files=/a,b", "--terminate-on-files=/c", "--log-flush-frequency=5s", "--tls-min-version=VersionTLS13")
-	if !o.election.Disable || o.qps != 50 || o.burst != 100 || o.serving.Address != "127.0.0.1:0" || o.serving.MinTLSVersion != "VersionTLS13" {
+	if !o.Election.Disable || o.QPS != 50 || o.Burst != 100 || o.Serving.Address != "127.0.0.1:0" || o.Serving.MinTLSVersion != "VersionTLS13" {
 		t.Errorf("flags did not arrive: %+v", o)
 	}
-	if diff := cmp.Diff([]string{"/a,b", "/c"}, o.terminateOnFiles); diff != "" {
+	if diff := cmp.Diff([]string{"/a,b", "/c"}, o.TerminateOnFiles); diff != "" {
 		t.Errorf("--terminate-on-files takes one file at a time (-want +got):\n%s", diff)
 	}
-	if err := o.validate(); err != nil {
+	if err := o.Validate(); err != nil {
 		t.Errorf("validate() = %v", err)
 	}
 }
 
 func TestSharesOfRemovals(t *testing.T) {
 	o, fs := parseFlags(t, "--max-removal-percent=30%", "--warn-removal-percent=0")
-	if held, warned := *o.controllers.RemovalLimit.Percent, *o.controllers.WarnRemovalPercent; held != 30 || warned != 0 {
+	if held, warned := *o.Controllers.RemovalLimit.Percent, *o.Controllers.WarnRemovalPercent; held != 30 || warned != 0 {
 		t.Errorf("got %d and %d, want 30 and 0", held, warned)
 	}
 	for _, text := range []string{"101", "-1", "a third", ""} {
@@ -135,26 +136,26 @@ func TestNamespace(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			env := nowhere(t)
-			env.getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
+			env.Getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
 			if tc.mounted != "" {
-				expect.File(t, env.namespaceFile, tc.mounted)
+				expect.File(t, env.NamespaceFile, tc.mounted)
 			}
 			args := tc.args
 			if tc.config != "" {
 				args = append(args, "--config="+expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config))
 			}
 			o, fs := parseFlags(t, args...)
-			if err := o.complete(fs.Changed, env); err != nil {
+			if err := o.Complete(fs.Changed, env); err != nil {
 				t.Fatal(err)
 			}
-			if o.election.Namespace != tc.want {
-				t.Errorf("lease namespace = %q, want %q", o.election.Namespace, tc.want)
+			if o.Election.Namespace != tc.want {
+				t.Errorf("lease namespace = %q, want %q", o.Election.Namespace, tc.want)
 			}
-			if tc.config == "" && o.controllers.Namespace != tc.want {
-				t.Errorf("namespace of the controllers = %q, want %q", o.controllers.Namespace, tc.want)
+			if tc.config == "" && o.Controllers.Namespace != tc.want {
+				t.Errorf("namespace of the controllers = %q, want %q", o.Controllers.Namespace, tc.want)
 			}
-			if o.election.Name != "placement-lock" {
-				t.Errorf("lease name = %q, want placement-lock (docs/spec/upstream-placement.md 1.14)", o.election.Name)
+			if o.Election.Name != "placement-lock" {
+				t.Errorf("lease name = %q, want placement-lock (docs/spec/upstream-placement.md 1.14)", o.Election.Name)
 			}
 		})
 	}
@@ -212,10 +213,10 @@ func TestValidate(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o, fs := parseFlags(t, tc.args...)
-			if err := o.complete(fs.Changed, nowhere(t)); err != nil {
+			if err := o.Complete(fs.Changed, nowhere(t)); err != nil {
 				t.Fatal(err)
 			}
-			err := o.validate()
+			err := o.Validate()
 			if (err != nil) != (len(tc.want) > 0) {
 				t.Fatalf("validate() = %v, want an error: %v", err, len(tc.want) > 0)
 			}
@@ -243,7 +244,7 @@ func TestClientLimit(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o, _ := parseFlags(t, append(tc.args, "--kubeconfig="+kubeconfig)...)
-			config, err := o.restConfig()
+			config, err := o.RestConfig()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,9 +262,9 @@ func kubeconfigFor(server string) string {
 
 func TestWebhookIsServedAsConfigured(t *testing.T) {
 	o, _ := parseFlags(t, "--controllers=managedcluster-defaults", "--webhook-listen=127.0.0.1:0", "--tls-min-version=VersionTLS13")
-	expect.NoError(t, o.complete(func(string) bool { return true }, nowhere(t)))
-	expect.NoError(t, o.listen(t.Context()))
-	webhook := o.controllers.Webhook
+	expect.NoError(t, o.Complete(func(string) bool { return true }, nowhere(t)))
+	expect.NoError(t, o.Listen(t.Context()))
+	webhook := o.Controllers.Webhook
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	expect.NoError(t, server.Listener.Close())
 	server.Listener, server.TLS = webhook.Listener, webhook.TLS

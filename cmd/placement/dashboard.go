@@ -3,32 +3,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
-	"time"
-
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
-	"github.com/placement-hub/placement-hub/pkg/dashboard"
-	"github.com/placement-hub/placement-hub/pkg/dashboard/hubs"
-	"github.com/placement-hub/placement-hub/pkg/explain/answers"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/ownpages"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/userpages"
 )
 
 const dashboardLong = `dashboard serves pages on this machine that show where workloads go, and why: placements with the stages that each
@@ -57,22 +35,8 @@ const dashboardExample = `  # The pages of the current context
   placement snapshot -A -o state.yaml
   placement dashboard -f state.yaml`
 
-// ownListen is the default address of the pages of one user.
-const ownListen = "127.0.0.1:0"
-
-// dashboardOptions are the flags of the command.
-type dashboardOptions struct {
-	hubflags.Hub
-	hubflags.Settings
-	hubflags.Ask
-
-	listen string
-	// snapshot is the path of a snapshot that is shown in place of a hub.
-	snapshot hubflags.Snapshot
-}
-
 func newDashboardCommand() *cobra.Command {
-	o := dashboardOptions{listen: ownListen}
+	o := userpages.Options{Listen: ownpages.DefaultListen}
 	cmd := &cobra.Command{
 		Use:     "dashboard",
 		Short:   "Serve pages on this machine that show where workloads go, and why",
@@ -80,7 +44,7 @@ func newDashboardCommand() *cobra.Command {
 		Example: dashboardExample,
 		Args:    onlyFlags,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -88,139 +52,7 @@ func newDashboardCommand() *cobra.Command {
 	o.AddSettings(flags)
 	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace that is shown to a user who may not list placements of all. Default: the namespace of the context."
-	flags.StringVar(&o.listen, "listen", o.listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
-	o.snapshot.Add(flags, "show")
+	flags.StringVar(&o.Listen, "listen", o.Listen, "Loopback address of the pages, such as 127.0.0.1:8484; port 0 selects a free port.")
+	o.Snapshot.Add(flags, "show")
 	return cmd
-}
-
-// run serves the pages until ctx ends.
-func (o *dashboardOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	if err := o.ParseKinds(); err != nil {
-		return err
-	}
-	if err := errors.Join(checkLoopback("listen", o.listen), o.CheckSettings()); err != nil {
-		return exit.Mistake(err)
-	}
-	if o.snapshot != "" {
-		return o.showSnapshot(ctx, stdin, stdout)
-	}
-	live, config, namespace, err := o.ConnectHub()
-	if err != nil {
-		return err
-	}
-	who, err := whoIs(ctx, live)
-	if err != nil {
-		return err
-	}
-	if o.HubControllers, err = o.Controllers(ctx, live); err != nil {
-		return err
-	}
-	pages, err := listenOwn(ctx, "listen", o.listen, who)
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	group, ctx := errgroup.WithContext(ctx)
-	hub := &hubs.Own{
-		Broadcast: hubs.NewBroadcast(), Namespace: namespace,
-		Explainer: &answers.Explainer{
-			Hub:         tools.Hub{Settings: o.HubSettings(), Client: live, Now: time.Now},
-			Definitions: hubflags.Definitions, Suggest: suggest.Name,
-		},
-		Ask: o.Asker(config),
-	}
-	watcher, err := watchHub(ctx, config)
-	switch {
-	case apierrors.IsForbidden(err):
-		klog.FromContext(ctx).V(1).Info("The user may not watch what placements depend on, so the pages are made anew after some seconds", "err", err)
-	case err != nil:
-		return err
-	default:
-		hub.Explainer.Client = watcher.Client(live)
-		group.Go(func() error { hub.Run(ctx, watcher.Changed()); return nil })
-		group.Go(func() error {
-			select {
-			case err := <-watcher.Failed():
-				return err
-			case <-ctx.Done():
-				return nil
-			}
-		})
-	}
-	if err := pages.announce(stdout, config.Host); err != nil {
-		return err
-	}
-	group.Go(func() error { return pages.serve(ctx, hub, time.Now) })
-	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
-}
-
-// watchHub watches what placements depend on, until ctx ends.
-func watchHub(ctx context.Context, config *rest.Config) (*hubstate.Watcher, error) {
-	watcher, err := hubstate.NewWatcher(config, nil)
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	if err := watcher.Watch(ctx, api.Adapters()); err != nil {
-		stop()
-		return nil, err
-	}
-	context.AfterFunc(ctx, stop)
-	return watcher, nil
-}
-
-// whoIs returns the user of a client, as the API server knows it.
-func whoIs(ctx context.Context, hub client.Client) (user.Info, error) {
-	review := &authenticationv1.SelfSubjectReview{}
-	if err := hub.Create(ctx, review); err != nil {
-		return nil, fmt.Errorf("asking the hub which user this is: %w; check the credentials of the kubeconfig", err)
-	}
-	return &user.DefaultInfo{Name: review.Status.UserInfo.Username, Groups: review.Status.UserInfo.Groups}, nil
-}
-
-// checkLoopback returns an error about an address to which other machines could connect.
-func checkLoopback(flag, address string) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("--%s: %w; use 127.0.0.1:PORT, or port 0 for a free one", flag, err)
-	}
-	if parsed := net.ParseIP(host); host != "localhost" && (parsed == nil || !parsed.IsLoopback()) {
-		return fmt.Errorf("--%s: %q is no loopback address, and the pages are those of one user; use 127.0.0.1:PORT. "+
-			"placement controller --%s serves them to users who log in", flag, host, dashboardListenFlag)
-	}
-	return nil
-}
-
-// ownPages are the pages of one user on this machine.
-type ownPages struct {
-	listener net.Listener
-	gate     *dashboard.LocalGate
-}
-
-// listenOwn binds a loopback address.
-func listenOwn(ctx context.Context, flag, address string, who user.Info) (*ownPages, error) {
-	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("--%s: %w; choose another port, or port 0 for a free one", flag, err)
-	}
-	return &ownPages{listener: listener, gate: dashboard.NewLocalGate(who)}, nil
-}
-
-func (p *ownPages) url() string { return p.gate.URL(p.listener.Addr()) }
-
-// announce prints the URL of the pages of a hub.
-func (p *ownPages) announce(stdout io.Writer, hub string) error {
-	const opened = "The dashboard of %s is at\n\n  %s\n\nThe URL opens it once, in one browser. Ctrl-C ends it.\n"
-	if _, err := fmt.Fprintf(stdout, opened, hub, p.url()); err != nil {
-		return fmt.Errorf("printing the URL: %w", err)
-	}
-	return nil
-}
-
-// serve serves the pages of a hub until ctx ends.
-func (p *ownPages) serve(ctx context.Context, hub dashboard.Hub, now func() time.Time) error {
-	server := endpoint.PageServer(dashboard.New(hub, p.gate, now))
-	return serveOwn(ctx, server, func() error { return server.Serve(p.listener) })
 }

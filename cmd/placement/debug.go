@@ -4,26 +4,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
-	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/clustersets"
-	"github.com/placement-hub/placement-hub/pkg/explain/debug"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
-	"github.com/placement-hub/placement-hub/pkg/placement/controller"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
-	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 )
 
 const debugLong = `debug serves the debug endpoint over HTTPS: it evaluates a Placement and returns the selected clusters and the
@@ -46,21 +31,8 @@ const debugExample = `  # Beside the controller, as the container debug-server o
   token=$(kubectl create token -n team-a asker)
   curl -k -H "Authorization: Bearer $token" https://localhost:9443/debug/placements/team-a/rollout`
 
-// observed are the controllers whose Placements can be evaluated.
-var observed = []string{"placement", "placement-v1alpha1"}
-
-// ineffective are the flags of `placement controller` without effect on a read-only process.
-var ineffective = []string{
-	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
-	"workers", "taint-grace-period", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen",
-	explanationsFlag, explainAddressFlag,
-	system.PolicyFailureFlag, system.FederatedKindsFlag, system.HistoryFlag, system.HistoryBytesFlag,
-	system.ProfileClaimsFlag, system.ProfileTakeOverFlag,
-	tracing.Flag,
-}
-
 func newDebugCommand(stop context.CancelFunc) *cobra.Command {
-	o := newDebugOptions()
+	o := hubprocess.NewDebugOptions()
 	cmd := &cobra.Command{
 		Use:     "debug",
 		Short:   "Serve the debug endpoint, which evaluates placements over HTTPS",
@@ -68,71 +40,13 @@ func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 		Example: debugExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.completeDebug(cmd.Flags().Changed, processEnvironment()); err != nil {
+			if err := o.CompleteDebug(cmd.Flags().Changed, hubprocess.ProcessEnvironment()); err != nil {
 				return exit.Mistake(err)
 			}
-			o.flags = changedFlags(cmd.Flags())
-			return o.run(cmd.Context(), stop)
+			o.Flags = hubprocess.ChangedFlags(cmd.Flags())
+			return o.Run(cmd.Context(), stop)
 		},
 	}
-	o.addDebugFlags(cmd.Flags())
+	o.AddDebugFlags(cmd.Flags())
 	return cmd
-}
-
-func newDebugOptions() *controllerOptions {
-	o := newControllerOptions()
-	o.observe = true
-	o.serving.Address = "0.0.0.0:9443"
-	return o
-}
-
-func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
-	o.addFlags(fs)
-	o.controllers.RemovalLimit = removalbudget.Limit{} // What the hub was started with is not known.
-	for _, name := range []string{hubflags.MaxRemovalFlag, hubflags.CountReplacedFlag} {
-		flag := fs.Lookup(name)
-		flag.Usage, flag.DefValue = hubflags.HubLimitUsage, ""
-	}
-	fs.Lookup("controllers").Usage = "Controllers whose placements the endpoint evaluates: " + strings.Join(observed, ", ") +
-		"; '*' is both. " + strings.Join(clustersets.AssumedControllers(), ", ") +
-		" mean that the hub runs them, whose next writes count as done. Other names have no effect."
-	fs.Lookup("namespace").Usage = "No effect: the process stores nothing in a namespace."
-	for _, name := range ineffective {
-		fs.Lookup(name).Hidden = true
-	}
-}
-
-// completeDebug completes and validates the options of a read-only process.
-func (o *controllerOptions) completeDebug(changed func(flag string) bool, env environment) error {
-	if err := o.complete(changed, env); err != nil {
-		return err
-	}
-	if err := o.validate(); err != nil {
-		return err
-	}
-	enabled, err := o.controllers.Enabled()
-	if err != nil {
-		return err
-	}
-	known := slices.Concat(observed, clustersets.AssumedControllers())
-	o.controllers.Controllers = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(known, name) })
-	if !slices.ContainsFunc(o.controllers.Controllers, func(name string) bool { return slices.Contains(observed, name) }) {
-		return errors.New("--controllers: none of them serves placements; name " + strings.Join(observed, " or "))
-	}
-	o.controllers.ProfileDecisions = false
-	o.election.Disable = true
-	o.tracing = nil
-	return nil
-}
-
-// serveDebug mounts the debug endpoint.
-func serveDebug(server *endpoint.Server, view *controller.View) {
-	admission := sync.OnceValues(func() (*statefile.Admission, error) {
-		crds, err := manifests.Definitions()
-		if err != nil {
-			return nil, err
-		}
-		return statefile.NewAdmission(crds)
-	})
-	server.Handle(debug.Path, debug.New(view, server.Access(), admission, time.Now))
 }

@@ -12,15 +12,16 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
-func parseDebugFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.FlagSet) {
+func parseDebugFlags(t *testing.T, args ...string) (*hubprocess.Options, *pflag.FlagSet) {
 	t.Helper()
-	o := newDebugOptions()
+	o := hubprocess.NewDebugOptions()
 	fs := pflag.NewFlagSet("debug", pflag.ContinueOnError)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
-	o.addDebugFlags(fs)
+	o.AddDebugFlags(fs)
 	expect.NoError(t, fs.Parse(args))
 	return o, fs
 }
@@ -61,15 +62,15 @@ func TestDebugCommandLine(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o, fs := parseDebugFlags(t, tc.args...)
-			err := o.completeDebug(fs.Changed, nowhere(t))
+			err := o.CompleteDebug(fs.Changed, nowhere(t))
 			expect.Error(t, err, tc.want)
 			if err != nil {
 				return
 			}
-			if o.serving.Address != tc.address || !o.election.Disable || !o.observe || o.controllers.ProfileDecisions {
+			if o.Serving.Address != tc.address || !o.Election.Disable || !o.Observe || o.Controllers.ProfileDecisions {
 				t.Errorf("%+v", o)
 			}
-			if diff := cmp.Diff(tc.controllers, o.controllers.Controllers); diff != "" {
+			if diff := cmp.Diff(tc.controllers, o.Controllers.Controllers); diff != "" {
 				t.Errorf("controllers (-want +got):\n%s", diff)
 			}
 		})
@@ -85,7 +86,7 @@ func TestDebugFlags(t *testing.T) {
 		switch {
 		case found == nil:
 			t.Errorf("there is no --%s", f.Name)
-		case found.Hidden != (f.Hidden || slices.Contains(ineffective, f.Name)):
+		case found.Hidden != (f.Hidden || slices.Contains(hubprocess.Ineffective, f.Name)):
 			t.Errorf("--%s is hidden: %t", f.Name, found.Hidden)
 		}
 	})

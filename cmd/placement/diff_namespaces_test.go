@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/simulating"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/expect"
@@ -113,11 +114,12 @@ func TestNamespaceInTheFilesOfSimulate(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			added := file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, labels: "+tc.labels+"}\n")
 			var stdout bytes.Buffer
-			o := simulateOptions{
-				files: []string{added}, hub: []string{hub}, output: "table", Settings: hubflags.Settings{RequestOptions: system.DefaultRequests()},
-				changeFlags: changeFlags{adding: true, changes: []whatif.Change{toAdd{}}},
+			o := simulating.Options{
+				Paths: []string{added}, HubPaths: []string{hub}, Output: "table",
+				Settings:    hubflags.Settings{RequestOptions: system.DefaultRequests()},
+				ChangeFlags: simulating.ChangeFlags{Adding: true, Changes: []whatif.Change{simulating.ToAdd{}}},
 			}
-			_, err := o.run(t.Context(), strings.NewReader(""), &stdout)
+			_, err := o.Run(t.Context(), strings.NewReader(""), &stdout)
 			expect.NoError(t, err)
 			const note = "what Namespace team-a changes for objects that are delivered is not in the report; placement diff -f has it"
 			if strings.Contains(stdout.String(), note) != tc.noted {

@@ -2,7 +2,8 @@
 
 // Command placement is the placement hub in one binary.
 //
-// Every subcommand is a constructor newXCommand in a file of its own, added in newRootCommand. What they share:
+// Every subcommand is a constructor newXCommand in a file of its own, added in newRootCommand: its help and its flags. What a command of more
+// than one file does is in a package of internal. What they share:
 //
 //   - exit code 0 for success and for a clean stop (SIGTERM, SIGINT, a changed --terminate-on-files file), 2 for a command line
 //     that cannot be understood, 1 for everything else, and 1 at once on a second signal; `placement diff` has the codes of
@@ -12,9 +13,10 @@
 //
 // Started as kubectl-placement it is a plugin of kubectl and calls itself so; as kubectl_complete-placement it completes that plugin.
 //
-// What they stand on is in internal: endpoint, election, preflight and filewatch for `placement controller`, embedded and live for
-// `placement run`, which shares election and preflight. `placement debug` is `placement controller` without controllers: it shares all of
-// that but the election.
+// The commands that do most have these packages: explaining, simulating, casetests (`placement test`), deliveries (`placement federated`), userpages
+// (`placement dashboard`), localhub (`placement run`) and hubprocess (`placement controller`). `placement debug` is `placement controller` without
+// controllers: it shares all of that but the election. The packages stand on others: endpoint, election, preflight and filewatch for hubprocess,
+// embedded and live for localhub, hubflags, objectnames, follow and terminal for what reads a hub.
 //
 // `placement controller` keeps the flags, the defaults, the lease and the endpoints of the upstream command of that name, so that
 // swapping the image is enough. Three things differ, on purpose: client-side rate limiting is off unless asked for, a released lease

@@ -3,26 +3,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/explaining"
 	"github.com/placement-hub/placement-hub/pkg/explain/answers"
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 )
 
 var explainLong = fmt.Sprintf(`explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
@@ -120,45 +108,19 @@ const explainExample = `  # Why these clusters?
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
-// explainOptions are the flags of the command.
-type explainOptions struct {
-	hubflags.Files
-	hubflags.Settings
-	hubflags.Ask
-	hubflags.Labels
-
-	files         []string
-	clusters      []string
-	api           string
-	now           string
-	output        string
-	all           bool
-	allNamespaces bool
-	watch         bool
-	// allClusters lists all clusters where the table would group the rejected ones by their causes.
-	allClusters bool
-	// color adds terminal colours to tables, and width is the number of columns of the terminal; 0 if the output is none.
-	color bool
-	width int
-
-	// opened is the source once it was read, and unread the error about that.
-	opened *hubflags.Source
-	unread error
-}
-
 func newExplainCommand() *cobra.Command {
-	var o explainOptions
+	var o explaining.Options
 	cmd := &cobra.Command{
 		Use:               "explain (NAMESPACE/NAME | TYPE/NAME) ...",
 		Short:             "Explain why a placement selects certain clusters, where a workload may run, or what a cluster request gets",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: o.completePlacements,
+		ValidArgsFunction: o.CompletePlacements,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+			if err := o.Run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
 				return err
 			}
-			return o.warnLease(cmd.Context(), cmd.ErrOrStderr())
+			return o.WarnLease(cmd.Context(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -167,182 +129,19 @@ func newExplainCommand() *cobra.Command {
 	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one, and of objects in files without one. " +
 		"Default: the namespace of the context."
-	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+	flags.StringArrayVarP(&o.Paths, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
-	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")
-	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
+	flags.StringArrayVarP(&o.Clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")
+	flags.StringVar(&o.API, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
+	flags.StringVar(&o.Now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
+	flags.StringVarP(&o.Output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	o.AddLabels(flags, "unsatisfied placements to list; implies --all")
-	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
-	flags.BoolVar(&o.allClusters, answers.AllClustersFlag, false,
+	flags.BoolVar(&o.All, "all", false, "List the unsatisfied placements with their main cause.")
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
+	flags.BoolVar(&o.AllClusters, answers.AllClustersFlag, false,
 		"List all clusters in scope in the table. Default: beyond 30 rejected clusters, it has their causes.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
-	o.registerCompletions(cmd)
+	flags.BoolVarP(&o.Watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
+	o.RegisterCompletions(cmd)
 	return cmd
-}
-
-// run prints the output once, or with --watch until ctx ends.
-func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	if err := o.ParseKinds(); err != nil {
-		return err
-	}
-	o.color, o.width = colored(stdout), widthOf(stdout)
-	if o.Text != "" && len(args) > 0 {
-		return exit.Mistake(fmt.Errorf("--selector lists placements, so naming %q means nothing; leave out one or the other", args[0]))
-	}
-	groups := o.groupArgs(args)
-	if len(groups) == 1 {
-		return o.explainerOf(args).explain(ctx, o, args, stdin, stdout)
-	}
-	if err := o.checkGroups(); err != nil {
-		return exit.Mistake(err)
-	}
-	var errs []error
-	for i, group := range groups {
-		var out bytes.Buffer
-		err := o.explainerOf(group).explain(ctx, o, group, stdin, &out)
-		if o.unread != nil {
-			return o.unread
-		}
-		errs = append(errs, err)
-		if err := o.writePart(stdout, out.String(), i > 0); err != nil {
-			return err
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// runPlacements prints the output about Placements that arguments name, or lists Placements.
-func runPlacements(ctx context.Context, o *explainOptions, args []string, stdin io.Reader, stdout io.Writer) error {
-	now, targets, err := o.parse(args)
-	if err != nil {
-		return exit.Mistake(err)
-	}
-	source, err := o.source(ctx, stdin)
-	if err != nil {
-		return err
-	}
-	for i := range targets {
-		if targets[i].namespace == "" {
-			targets[i].namespace = source.Namespace
-		}
-	}
-	if o.watch {
-		return o.printChanges(ctx, source, targets, stdout)
-	}
-	found, err := o.evaluate(ctx, source, targets, o.TimeOf(now, o.now))
-	if found != nil {
-		err = errors.Join(found.write(stdout, o), err)
-	}
-	return err
-}
-
-// parse parses the command line. Its errors are usage errors.
-func (o *explainOptions) parse(args []string) (now time.Time, targets []target, err error) {
-	if now, err = hubflags.ParseNow(o.now); err != nil {
-		return now, nil, err
-	}
-	o.all = o.all || o.allNamespaces || o.Text != ""
-	if err := errors.Join(o.ParseLabels(), o.checkArgs(args), o.checkHub()); err != nil {
-		return now, nil, err
-	}
-	targets, err = parseTargets(args, o.Namespace, o.api)
-	return now, targets, err
-}
-
-// checkArgs reports a missing or contradictory selection of Placements.
-func (o *explainOptions) checkArgs(args []string) error {
-	if err := o.checkFormat(); err != nil {
-		return err
-	}
-	switch {
-	case o.all && len(args) > 0:
-		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
-	case o.all && o.allClusters:
-		return errors.New("--all-clusters lists the clusters of a placement, and --all lists placements; leave out one or the other")
-	case o.all && len(o.clusters) > 0:
-		return errors.New("--cluster explains one cluster of one placement: name the placement instead of --all")
-	case !o.all && len(args) == 0:
-		return errors.New("name a placement as NAMESPACE/NAME, or list the unsatisfied ones with --all")
-	case o.allNamespaces && o.Namespace != "":
-		return errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
-	default:
-		return nil
-	}
-}
-
-func (o *explainOptions) checkFormat() error {
-	if !slices.Contains(printers.WideFormats(), printers.Format(o.output)) {
-		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	}
-	return nil
-}
-
-// checkHub reports flags that contradict the origin of the State.
-func (o *explainOptions) checkHub() error {
-	return o.CheckSource(o.files, o.watch, o.now)
-}
-
-// evaluate computes the output once. It may return an output and an error.
-func (o *explainOptions) evaluate(ctx context.Context, from *hubflags.Source, targets []target, now time.Time) (*explainOutput, error) {
-	if o.all {
-		return o.listUnsatisfied(ctx, from, now)
-	}
-	return o.explainPlacements(ctx, from, targets, now)
-}
-
-// explainOutput is a result, or the answer of the hub.
-type explainOutput struct {
-	byHub  *endpoint.Answer
-	result document.Source
-}
-
-func (e *explainOutput) write(out io.Writer, o *explainOptions) error {
-	if e.byHub != nil {
-		return hubflags.WriteAnswer(out, e.byHub, nil)
-	}
-	return o.print(out, e.result)
-}
-
-// print prints a result.
-func (o *explainOptions) print(out io.Writer, result document.Source) error {
-	return printers.Print(out, printers.Format(o.output), result, o.style())
-}
-
-// style returns the style for the output.
-func (o *explainOptions) style() printers.Style {
-	style := answers.ExplanationStyle(o.output, o.allClusters)
-	style.Color, style.Width = o.color, o.width
-	return style
-}
-
-// explaining returns the options of explanations.
-func (o *explainOptions) explaining() *tools.ExplainOptions {
-	return &tools.ExplainOptions{
-		Settings: o.HubSettings(), Clusters: o.clusters, Wide: printers.Format(o.output) == printers.FormatWide,
-		Suggest: suggest.Name,
-	}
-}
-
-// colored reports whether the output is a terminal that may have colours.
-func colored(stdout io.Writer) bool {
-	file, isFile := stdout.(*os.File)
-	_, refused := os.LookupEnv("NO_COLOR")
-	return isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
-}
-
-// widthOf returns the number of columns of a terminal; 0 if the output is none.
-func widthOf(stdout io.Writer) int {
-	file, isFile := stdout.(*os.File)
-	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil { // A terminal without a size wraps the lines by itself.
-		return 0
-	}
-	return width
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -56,25 +54,5 @@ func TestExplainSeveralReadsOnce(t *testing.T) {
 	args := []string{"explain", "-f", "-", "team-a/p", "configmap/settings"}
 	if code := executeWithInput(t, "kind: [", args, &stdout, &stderr); code != exit.Usage || strings.Count(stderr.String(), "stdin") != 1 {
 		t.Errorf("exit code %d, stderr %s", code, &stderr)
-	}
-}
-
-func TestGroupArgs(t *testing.T) {
-	var o explainOptions
-	if err := o.ParseKinds(); err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string][][]string{
-		"a/b c/d":                        {{"a/b", "c/d"}},
-		"deployment web":                 {{"deployment", "web"}},
-		"placement a b":                  {{"placement", "a", "b"}},
-		"a b":                            {{"a", "b"}},
-		"a/b pod/x b configmap/y pod/z":  {{"a/b"}, {"pod/x"}, {"b"}, {"configmap/y"}, {"pod/z"}},
-		"clusterrequest/a deploy/b cm/c": {{"clusterrequest/a"}, {"deploy/b"}, {"cm/c"}},
-		"pod a/b":                        {{"pod", "a/b"}},
-	} {
-		if diff := cmp.Diff(want, o.groupArgs(strings.Fields(text))); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", text, diff)
-		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -166,7 +167,7 @@ func TestTargets(t *testing.T) {
 		{args: []string{"a/b"}, api: "placement.open-cluster-management.io/v1alpha1", want: "a/b (placement.open-cluster-management.io)"},
 		{args: []string{"placements.example.com/b"}, want: "placements.example.com/b"},
 	} {
-		targets, err := parseTargets(tc.args, tc.namespace, tc.api)
+		targets, err := objectnames.ParsePlacements(tc.args, tc.namespace, tc.api)
 		expect.NoError(t, err)
 		texts := make([]string, 0, len(targets))
 		for _, target := range targets {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -101,7 +102,7 @@ func TestExplainWorkload(t *testing.T) {
 // A Placement in a namespace that is named like a type is not taken for a workload when the namespace is given apart.
 func TestParseWorkloadsLeavesPlacementsAlone(t *testing.T) {
 	for _, args := range [][]string{{"team-a/p"}, {"placement/p"}, {"placement", "p"}, {"p"}, {"pod"}, {"deployments.cluster/p"}} {
-		workloads, err := parseWorkloads(args, "pod")
+		workloads, err := objectnames.ParseWorkloads(args, "pod")
 		if diff := cmp.Diff([]hubstate.Workload(nil), workloads); err != nil || diff != "" {
 			t.Errorf("%v: error %v, workloads (-want +got):\n%s", args, err, diff)
 		}

@@ -3,30 +3,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/deliveries"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
-	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/document"
-	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
 const federatedLong = `federated shows where the objects of a namespace are delivered. For each object and cluster it reports
@@ -70,33 +51,16 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
   # Without a hub
   placement federated -f docs/examples/federated.yaml`
 
-// federatedOptions are the flags of the command.
-type federatedOptions struct {
-	hubflags.Files
-	hubflags.Kinds
-	hubflags.Labels
-	hubflags.Ask
-
-	files         []string
-	now           string
-	output        string
-	allNamespaces bool
-	watch         bool
-	hubLimit      removalbudget.Limit
-	// hubControllers are those that the hub says it runs; nil if it says nothing, and for files.
-	hubControllers []string
-}
-
 func newFederatedCommand() *cobra.Command {
-	var o federatedOptions
+	var o deliveries.Options
 	cmd := &cobra.Command{
 		Use:               "federated [TYPE/NAME]",
 		Short:             "Show where objects are delivered, and why",
 		Long:              federatedLong,
 		Example:           federatedExample,
-		ValidArgsFunction: o.completeObjects,
+		ValidArgsFunction: o.CompleteObjects,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.Run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -105,236 +69,15 @@ func newFederatedCommand() *cobra.Command {
 	o.AddAsk(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects, and of objects in files without one. Default: the namespace of the context; " +
 		"with -f the report has all."
-	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+	flags.StringArrayVarP(&o.Paths, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
+	flags.StringVar(&o.Now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
+	flags.StringVarP(&o.Output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
+	flags.BoolVarP(&o.Watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
 	o.AddLabels(flags, "objects to list")
-	hubflags.AddHubBudgetFlags(flags, &o.hubLimit)
+	hubflags.AddHubBudgetFlags(flags, &o.HubLimit)
 	o.RegisterCompletions(cmd, printers.WideFormats())
 	return cmd
-}
-
-func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	if err := o.ParseKinds(); err != nil {
-		return err
-	}
-	now, names, err := o.parse(args)
-	if err != nil {
-		return exit.Mistake(err)
-	}
-	if o.watch {
-		return o.printChanges(ctx, names, stdout)
-	}
-	from, err := o.open(ctx, stdin)
-	if err != nil {
-		return err
-	}
-	state, unread := from.Delivery(ctx, from.Namespace)
-	if state == nil {
-		return unread
-	}
-	if unread != nil {
-		answer, err := hubflags.AskUnread(unread, func() (endpoint.Answer, error) { return o.ask(ctx, from, names, colored(stdout)) })
-		if answer != nil {
-			return hubflags.WriteAnswer(stdout, answer, err)
-		}
-		unread = err
-	}
-	return o.print(state, names, from.Namespace, unread, o.TimeOf(now, o.now), stdout)
-}
-
-// print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
-func (o *federatedOptions) print(
-	state *explain.State, names []hubflags.DeliveredName, namespace string, unread error, now time.Time, stdout io.Writer,
-) error {
-	keys, missing := keysOf(state, names, namespace)
-	if missing != nil && len(keys) == 0 {
-		return errors.Join(missing, unread)
-	}
-	reports := o.reports(state, keys, namespace, unread, now)
-	return errors.Join(printers.Print(stdout, printers.Format(o.output), reports, o.style(keys, stdout)), missing, unread)
-}
-
-// style returns the style for the reports of the named objects, or without names of all objects.
-func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printers.Style {
-	options := document.Options{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide}
-	return printers.Style{Options: options, Color: colored(stdout), Width: widthOf(stdout)}
-}
-
-// reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
-// what the hub has written.
-func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
-	filter := explain.ObjectFilter{Wanted: tools.WantedKeys(keys), Named: len(keys) > 0}
-	if len(keys) == 0 {
-		filter.Wanted = o.Objects(state, o.Kinds)
-	}
-	state.Controllers = o.hubControllers
-	state.Federated.Limit = o.hubLimit
-	var reports federated.Reports
-	if unread != nil && apierrors.IsForbidden(unread) {
-		reports = state.ReportWrittenObjects(filter, now)
-	} else {
-		reports = state.ReportObjects(filter, printers.Format(o.output) == printers.FormatWide, now)
-	}
-	tools.SortByKeys(reports.Objects, keys, func(report federated.Report) inventory.Key { return report.Key })
-	if namespace != "" {
-		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
-	}
-	return reports
-}
-
-func (o *federatedOptions) parse(args []string) (now time.Time, names []hubflags.DeliveredName, err error) {
-	if now, err = hubflags.ParseNow(o.now); err != nil {
-		return now, nil, err
-	}
-	switch {
-	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
-		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.allNamespaces && o.Namespace != "":
-		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
-	case o.Text != "" && len(args) > 0:
-		return now, nil, fmt.Errorf("--selector lists objects, so naming %q means nothing; leave out one or the other", args[0])
-	case o.allNamespaces && len(args) > 0:
-		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
-	}
-	if err := errors.Join(o.ParseLabels(), o.checkHub()); err != nil {
-		return now, nil, err
-	}
-	names, err = o.ParseObjects(args)
-	if err == nil && len(names) == 0 && len(args) > 0 {
-		typed, _, _ := strings.Cut(args[0], "/")
-		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s%s", args[0],
-			strings.Join(o.ObjectTypes(), ", "), suggest.DidYouMean(typed, "", o.ObjectTypes()))
-	}
-	return now, names, err
-}
-
-// checkHub reports flags that contradict the origin of the state.
-func (o *federatedOptions) checkHub() error {
-	return o.CheckSource(o.files, o.watch, o.now)
-}
-
-// open reads the files, or connects to the hub.
-func (o *federatedOptions) open(ctx context.Context, stdin io.Reader) (opened *hubflags.Source, err error) {
-	if len(o.files) > 0 {
-		opened, err = o.OpenFiles(ctx, statefile.Described, o.Delivered, "--filename", o.files, stdin)
-	} else {
-		opened, err = o.OpenHub(ctx, &o.Ask, o.Delivered)
-	}
-	if err != nil {
-		return nil, err
-	}
-	o.hubControllers = opened.Controllers
-	if o.allNamespaces {
-		opened.Namespace = ""
-	}
-	return opened, nil
-}
-
-// keysOf returns the keys of the named objects, and an error about those that there are not; without a namespace there must be one object of the
-// name.
-func keysOf(state *explain.State, names []hubflags.DeliveredName, namespace string) (keys []inventory.Key, missing error) {
-	for _, named := range names {
-		var namespaces, names []string
-		for _, object := range state.Federated.Objects {
-			if object.GroupVersionKind() == named.Kind.GroupVersionKind && (namespace == "" || namespace == object.GetNamespace()) {
-				names = append(names, object.GetName())
-			}
-			if object.GroupVersionKind() == named.Kind.GroupVersionKind && object.GetName() == named.Name &&
-				(namespace == "" || namespace == object.GetNamespace()) {
-				namespaces = append(namespaces, object.GetNamespace())
-			}
-		}
-		slices.Sort(namespaces)
-		switch {
-		case len(namespaces) == 1:
-			keys = append(keys, federated.Key(named.Kind, namespaces[0], named.Name))
-		case len(namespaces) > 1:
-			missing = errors.Join(missing, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
-				named.Kind.Kind, named.Name, strings.Join(namespaces, ", ")))
-		case slices.Contains(state.Federated.KindsUnread, named.Kind.Kind):
-			missing = errors.Join(missing, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them",
-				named.Kind.Resource, namespace))
-		default:
-			missing = errors.Join(missing, fmt.Errorf("there is no %s %s; correct the name or the namespace%s", named.Kind.Kind, named.Name,
-				suggest.DidYouMean(named.Name, strings.ToLower(named.Kind.Kind)+"/", names)))
-		}
-	}
-	return keys, missing
-}
-
-// ask asks the hub to report the named objects of a namespace, or without names those of the kinds that the user may list. The error is an
-// *endpoint.AnswerError if the hub has answered with it.
-func (o *federatedOptions) ask(ctx context.Context, from *hubflags.Source, names []hubflags.DeliveredName, color bool) (endpoint.Answer, error) {
-	switch {
-	case o.now != "":
-		return endpoint.Answer{}, errors.New("the hub reports the present, so it was not asked because of --now")
-	case o.Selector != nil:
-		return endpoint.Answer{}, hubflags.ErrSelectorUnread
-	case from.Namespace == "":
-		return endpoint.Answer{}, errors.New("the hub reports the objects of one namespace at a time, so it was not asked; " +
-			"name one with -n instead of -A")
-	}
-	question := endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: from.Namespace, Objects: deliveredObjects(names), Output: o.output, Color: color,
-	}
-	if len(names) == 0 {
-		var err error
-		if question.Kinds, err = tools.ListableKinds(ctx, from.Hub, from.Namespace, o.DeliveredKinds()); err != nil {
-			return endpoint.Answer{}, err
-		}
-		if len(question.Kinds) == 0 {
-			return endpoint.Answer{}, errors.New("this user may list no objects of a kind that is delivered in namespace " + from.Namespace)
-		}
-	}
-	return o.Send(ctx, from.Hub, from.Config, question)
-}
-
-// deliveredObjects returns delivered objects as a question names them.
-func deliveredObjects(names []hubflags.DeliveredName) []endpoint.Object {
-	objects := make([]endpoint.Object, 0, len(names))
-	for _, named := range names {
-		objects = append(objects, endpoint.Object{Group: named.Kind.Group, Kind: named.Kind.Kind, Name: named.Name})
-	}
-	return objects
-}
-
-// completeObjects offers the types of delivered objects before the slash, and the names of one type after it.
-func (o *federatedOptions) completeObjects(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	offered := o.objectsBegun(cmd, begun)
-	directive := cobra.ShellCompDirectiveNoFileComp
-	if len(offered) == 1 && strings.HasSuffix(offered[0], "/") {
-		directive |= cobra.ShellCompDirectiveNoSpace
-	}
-	return offered, directive
-}
-
-func (o *federatedOptions) objectsBegun(cmd *cobra.Command, begun string) []string {
-	text, name, slashed := strings.Cut(begun, "/")
-	if o.ParseKinds() != nil {
-		return nil
-	}
-	var offered []string
-	if !slashed {
-		for _, kind := range o.Delivered {
-			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
-				offered = append(offered, typed+"/")
-			}
-		}
-		return offered
-	}
-	kind, is := federated.FindKind(o.Delivered, text)
-	if !is {
-		return nil
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, list) {
-		offered = append(offered, text+"/"+found)
-	}
-	return offered
 }

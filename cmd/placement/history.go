@@ -19,6 +19,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/terminal"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
@@ -105,7 +107,7 @@ func newHistoryCommand() *cobra.Command {
 }
 
 // parse returns the question without its namespace, and the named Placements.
-func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question, []target, error) {
+func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question, []objectnames.Placement, error) {
 	question := endpoint.Question{Command: endpoint.CommandHistory, Clusters: o.clusters, Output: string(printers.FormatJSON)}
 	if !slices.Contains(printers.WideFormats(), printers.Format(o.output)) {
 		return question, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
@@ -130,16 +132,16 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 		question.Objects = objects
 		return question, nil, err
 	}
-	targets, err := parseTargets(args, o.Namespace, o.apiName)
+	targets, err := objectnames.ParsePlacements(args, o.Namespace, o.apiName)
 	if err != nil {
 		return question, nil, err
 	}
 	for i := range targets {
-		if targets[i].namespace != targets[0].namespace {
+		if targets[i].Namespace != targets[0].Namespace {
 			return question, nil, fmt.Errorf("the hub is asked about one namespace at a time, and %s and %s are in two; leave out one, or use -A",
 				targets[0], targets[i])
 		}
-		targets[i].apis = targets[i].apis[:1] // Of a name without an API, that of v1beta1.
+		targets[i].APIs = targets[i].APIs[:1] // Of a name without an API, that of v1beta1.
 	}
 	return question, targets, nil
 }
@@ -148,9 +150,9 @@ func (o *historyOptions) parse(args []string, now time.Time) (endpoint.Question,
 func (o *historyOptions) parseObjects(args []string) ([]endpoint.Object, error) {
 	named, err := o.ParseObjects(args)
 	if err != nil || len(named) > 0 {
-		return deliveredObjects(named), err
+		return objectnames.DeliveredObjects(named), err
 	}
-	requested, err := parseRequests(args)
+	requested, err := objectnames.ParseRequests(args)
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +179,10 @@ func (o *historyOptions) run(ctx context.Context, args []string, stdout io.Write
 		namespace = ""
 	}
 	for _, target := range targets {
-		if target.namespace != "" {
-			namespace = target.namespace
+		if target.Namespace != "" {
+			namespace = target.Namespace
 		}
-		question.Objects = append(question.Objects, objectOf(target.withNamespace(namespace).keys()[0]))
+		question.Objects = append(question.Objects, objectnames.PlacementObject(target.WithNamespace(namespace).Keys()[0]))
 	}
 	question.Namespace = namespace
 	if len(question.Objects) == 0 {
@@ -211,12 +213,6 @@ func whereIs(namespace string) string {
 	return "namespace " + namespace
 }
 
-// withNamespace returns the target in a namespace.
-func (t target) withNamespace(namespace string) target {
-	t.namespace = namespace
-	return t
-}
-
 // askHistory asks the hub for rows.
 func (o *historyOptions) askHistory(
 	ctx context.Context, hub client.Reader, config *rest.Config, question endpoint.Question,
@@ -233,7 +229,7 @@ func (o *historyOptions) askHistory(
 }
 
 func (o *historyOptions) show(stdout io.Writer, list *movelist.List) error {
-	style := printers.Style{Color: colored(stdout), Options: document.Options{Wide: printers.Format(o.output) == printers.FormatWide}}
+	style := printers.Style{Color: terminal.Colored(stdout), Options: document.Options{Wide: printers.Format(o.output) == printers.FormatWide}}
 	return printers.Print(stdout, printers.Format(o.output), list, style)
 }
 

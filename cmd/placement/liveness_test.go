@@ -8,6 +8,7 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -15,13 +16,13 @@ import (
 func TestAStuckEvaluationFailsTheLivenessCheck(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	running := metrics.NewRunning(now)
-	check := checkEvaluations(running)
+	check := hubprocess.CheckEvaluations(running)
 	end := running.Begin()
-	now.SetTime(time.Unix(0, 0).Add(stuckAfter))
+	now.SetTime(time.Unix(0, 0).Add(hubprocess.StuckAfter))
 	if err := check(nil); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	now.SetTime(time.Unix(0, 1).Add(stuckAfter))
+	now.SetTime(time.Unix(0, 1).Add(hubprocess.StuckAfter))
 	if err := check(nil); err == nil {
 		t.Error("after the limit: alive")
 	}

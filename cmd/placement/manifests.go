@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/deploy"
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -61,7 +62,7 @@ Apply them on the server: the definitions are too large for the annotation of a 
 			"Definitions, and with them the objects of users, and namespaces are not among them.")
 	flags.StringVar(&o.chosen.WebhookURL, "webhook-url", "",
 		"URL at which the API server reaches the webhooks of the hub, such as https://hub.example.com:9443. By default their Service.")
-	flags.StringVar(&o.chosen.ExplainAddress, explainAddressFlag, "",
+	flags.StringVar(&o.chosen.ExplainAddress, hubprocess.ExplainAddressFlag, "",
 		"URL at which users reach the explanations of the hub, such as https://hub.example.com:9443. By default the Service of the webhooks.")
 	flags.StringVar(&o.chosen.Image, "image", "placement-hub:latest", "Image of the hub.")
 	return cmd
@@ -77,7 +78,7 @@ func (o *manifestsOptions) run(out io.Writer) error {
 	if err := validateSystems(o.chosen.Systems); err != nil {
 		return exit.Mistake(err)
 	}
-	if err := (&explanationOptions{enabled: true, address: o.chosen.ExplainAddress}).validate(); err != nil {
+	if err := (&hubprocess.ExplanationOptions{Enabled: true, Address: o.chosen.ExplainAddress}).Validate(); err != nil {
 		return exit.Mistake(err)
 	}
 	if err := manifests.ValidateWebhookURL(o.chosen.WebhookURL); err != nil {

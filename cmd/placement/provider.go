@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/provider"
 )
@@ -76,7 +77,7 @@ func providerCommand(
 			if err := validate(); err != nil {
 				return exit.Mistake(err)
 			}
-			hub, err := findHub(kubeconfig)
+			hub, err := hubprocess.FindHub(kubeconfig)
 			if err != nil {
 				return err
 			}
@@ -89,7 +90,7 @@ func providerCommand(
 	}
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "",
 		"Kubeconfig of the hub. Default: $KUBECONFIG, the pod's service account, or ~/.kube/config.")
-	addLoggingFlags(cmd.Flags())
-	addLogFormatFlag(cmd.Flags())
+	hubprocess.AddLoggingFlags(cmd.Flags())
+	hubprocess.AddLogFormatFlag(cmd.Flags())
 	return cmd
 }

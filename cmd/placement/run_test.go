@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/localhub"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -72,19 +73,19 @@ func TestKubeconfigPathFollowsTheData(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			o, err := parseRunOptions(t, tc.args...)
 			expect.NoError(t, err)
-			if o.kubeconfigFile != tc.want {
-				t.Errorf("the kubeconfig goes to %s, want %s", o.kubeconfigFile, tc.want)
+			if o.KubeconfigFile != tc.want {
+				t.Errorf("the kubeconfig goes to %s, want %s", o.KubeconfigFile, tc.want)
 			}
 		})
 	}
 }
 
-func parseRunOptions(t *testing.T, args ...string) (*runOptions, error) {
+func parseRunOptions(t *testing.T, args ...string) (*localhub.Options, error) {
 	t.Helper()
-	o := newRunOptions()
+	o := localhub.NewRunOptions()
 	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	o.addFlags(fs)
+	o.AddFlags(fs)
 	expect.NoError(t, fs.Parse(args))
-	err := o.complete(fs.Changed)
+	err := o.Complete(fs.Changed)
 	return o, err
 }

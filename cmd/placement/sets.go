@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/terminal"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 )
@@ -92,7 +93,8 @@ func (o *setsOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr i
 	if list == nil {
 		return err
 	}
-	err = errors.Join(printers.Print(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout), Width: widthOf(stdout)}), err)
+	style := printers.Style{Color: terminal.Colored(stdout), Width: terminal.Width(stdout)}
+	err = errors.Join(printers.Print(stdout, printers.Format(o.output), *list, style), err)
 	if err == nil && list.Unlisted != "" {
 		if _, err := fmt.Fprintf(stderr, "note: %s\n", list.Unlisted); err != nil {
 			return fmt.Errorf("printing a note: %w", err)

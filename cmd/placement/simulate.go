@@ -3,26 +3,12 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
-	"time"
-
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/answers"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/simulating"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
-	"github.com/placement-hub/placement-hub/pkg/explain/tools"
-	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the code of the controller, and reports for every
@@ -128,33 +114,8 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
   # The same result today and tomorrow
   placement simulate -f world.yaml --now 2026-01-31T12:00:00Z -o json`
 
-// simulateOptions are the flags of the command.
-type simulateOptions struct {
-	hubflags.Files
-	hubflags.Settings
-	hubflags.Labels
-	changeFlags
-	hubflags.Ask
-
-	files      []string
-	hub        []string
-	placements []string
-	now        string
-	output     string
-	all        bool
-	showKept   bool
-	exitCode   bool
-	// allNamespaces says what is the default.
-	allNamespaces bool
-	onlyNamespace string
-
-	// manifests are the contents of the files, and added the objects in them that are added.
-	manifests [][]byte
-	added     *explain.State
-}
-
 func newSimulateCommand() *cobra.Command {
-	var o simulateOptions
+	var o simulating.Options
 	cmd := &cobra.Command{
 		Use:     "simulate [-f FILE]",
 		Short:   "Report which clusters placements select and why, also after simulated changes",
@@ -162,11 +123,11 @@ func newSimulateCommand() *cobra.Command {
 		Example: simulateExample,
 		Args:    onlyFlags,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			differs, err := o.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			switch {
-			case err != nil && o.exitCode:
+			case err != nil && o.ExitCode:
 				return &exit.Error{Code: exit.NotCompared, Err: err}
-			case err == nil && differs && o.exitCode:
+			case err == nil && differs && o.ExitCode:
 				return &exit.Error{Code: exit.Differs}
 			default:
 				return err
@@ -179,186 +140,30 @@ func newSimulateCommand() *cobra.Command {
 	flags.Lookup("namespace").Usage = "Namespace of objects in files that name none; default: the namespace of the context. " +
 		"Of a live hub, the namespace to report; default: all. " +
 		"Deprecated: in files that describe the hub it selects what is reported too; use --only-namespace."
-	flags.StringVar(&o.onlyNamespace, "only-namespace", "",
+	flags.StringVar(&o.OnlyNamespace, "only-namespace", "",
 		"Namespace of the placements and other objects to report, and of the bindings to read from a live hub. Default: all namespaces.")
-	o.changeFlags.add(flags)
+	o.ChangeFlags.Add(flags)
 	o.AddAsk(flags)
-	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+	flags.StringArrayVarP(&o.Paths, "filename", "f", nil,
 		"File or directory with the objects of the hub, or with --add the objects to add, or - for standard input. May be repeated. "+
 			"Default: the live hub.")
-	flags.StringArrayVar(&o.hub, "hub", nil,
+	flags.StringArrayVar(&o.HubPaths, "hub", nil,
 		"File or directory with the objects of the hub, or - for standard input, if -f names the objects to add. May be repeated.")
-	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
+	flags.StringArrayVar(&o.Placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
+	flags.StringVar(&o.Now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
+	flags.StringVarP(&o.Output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide (with --all and --show-kept), json, yaml, or "+
 			"name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
+	flags.BoolVarP(&o.AllNamespaces, "all-namespaces", "A", false, "Evaluate the placements of all namespaces, which is the default.")
 	o.AddLabels(flags, "placements to evaluate, without delivered objects and the like")
-	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
-	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
-	flags.BoolVar(&o.exitCode, "exit-code", false,
+	flags.BoolVar(&o.All, "all", false, "Also list clusters out of scope, instead of counting them.")
+	flags.BoolVar(&o.ShowKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
+	flags.BoolVar(&o.ExitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
 	o.Hub.RegisterCompletions(cmd, printers.WideFormats())
 	hubflags.Complete(cmd, "only-namespace", o.CompleteNamespaces)
 	hubflags.Complete(cmd, "drain", o.CompleteClusters)
 	hubflags.Complete(cmd, "remove", o.CompleteClusters)
 	return cmd
-}
-
-// run evaluates and prints. It reports whether the changes make a difference.
-func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
-	if err := o.ParseKinds(); err != nil {
-		return false, err
-	}
-	now, names, err := o.parse()
-	if err != nil {
-		return false, exit.Mistake(err)
-	}
-	if hubflags.TakeWide(&o.output) {
-		o.all, o.showKept = true, true
-	}
-	in, names, differs, err := o.readOrAsk(ctx, names, stdin, stdout)
-	if in == nil {
-		return differs, err
-	}
-	now = o.TimeOf(now, o.now)
-	if len(in.additions) > 0 && len(in.changes) == 0 {
-		return o.printWhatIf(stdout, tools.WithoutPlacements(metav1.NewTime(now)), in)
-	}
-	wanted := func(key inventory.Key) bool {
-		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
-	}
-	reported := &tools.ReportOptions{
-		All: o.all, Wanted: wanted, PlacementsOnly: len(names) > 0, Namespace: o.reported(), Files: !o.live() && len(in.changes) == 0,
-	}
-	some, missing := o.checkWanted(in.state, names, reported)
-	if !some {
-		return false, missing
-	}
-	settings := o.HubSettings()
-	settings.Configure(in.state)
-	in.state.Done = ctx.Done()
-	if len(in.changes) > 0 {
-		differs, err = o.whatIf(ctx, stdout, in, wanted, now)
-		return differs, errors.Join(err, missing)
-	}
-	reports, err := reported.Report(in.state, now)
-	if err == nil {
-		err = interrupted(ctx)
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, errors.Join(printers.Print(stdout, printers.Format(o.output), reports, answers.ReportStyle), missing)
-}
-
-// interrupted returns an error if the evaluations were cancelled, whose results mean nothing then.
-func interrupted(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("the simulation was interrupted: %w", err)
-	}
-	return nil
-}
-
-// reported returns the namespace of what is reported; empty for all. In files that describe the hub, --namespace is that of objects without one, and
-// selects as well until the deprecation ends.
-func (o *simulateOptions) reported() string {
-	if o.allNamespaces {
-		return ""
-	}
-	return cmp.Or(o.onlyNamespace, o.Namespace)
-}
-
-// inNamespace reports whether an object is in the namespace that is reported.
-func (o *simulateOptions) inNamespace(key inventory.Key) bool {
-	return o.reported() == "" || o.reported() == key.Namespace
-}
-
-// whatIf prints the differences that the changes would make.
-func (o *simulateOptions) whatIf(
-	ctx context.Context, stdout io.Writer, in *simulated, wanted func(inventory.Key) bool, now time.Time,
-) (differs bool, err error) {
-	after, err := whatif.Apply(in.state, now, in.changes...)
-	if err != nil {
-		return false, err
-	}
-	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
-	if len(o.placements) == 0 {
-		whatIf = whatIf.WithObjects(in.state, after, o.inNamespace, now)
-	}
-	if err := interrupted(ctx); err != nil {
-		return false, err
-	}
-	for _, change := range in.changes {
-		whatIf.Changes = append(whatIf.Changes, change.String())
-	}
-	return o.printWhatIf(stdout, whatIf, in)
-}
-
-// printWhatIf adds what the added objects mean that no Placement depends on, and prints all.
-func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, in *simulated) (differs bool, err error) {
-	var incomplete error
-	for _, added := range in.additions {
-		missing, err := added.System.Simulate(added, &whatIf, o.reported())
-		if err != nil {
-			return false, err
-		}
-		incomplete = errors.Join(incomplete, missing)
-	}
-	return whatIf.Differs(), errors.Join(printers.Print(stdout, printers.Format(o.output), whatIf, answers.DifferenceStyle(o.showKept)), incomplete)
-}
-
-// parse parses the flags. Its errors are usage errors.
-func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedName]bool, err error) {
-	if now, err = hubflags.ParseNow(o.now); err != nil {
-		return now, nil, err
-	}
-	if err := errors.Join(o.ParseLabels(), o.checkInputs(), o.checkNamespaces(), o.CheckSettings()); err != nil {
-		return now, nil, err
-	}
-	switch {
-	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
-		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
-	case o.Text != "" && len(o.placements) > 0:
-		return now, nil, errors.New("--selector, --placement: both select placements; leave out one or the other")
-	case len(o.changes) > 0 && o.all:
-		return now, nil, errors.New("--all: a difference has no clusters out of scope; leave it out")
-	case len(o.changes) == 0 && (o.exitCode || o.showKept):
-		return now, nil, errors.New("--exit-code, --show-kept: they are of a difference; say what would change, by --drain, say")
-	}
-	wanted, err = parsePlacements(o.placements)
-	return now, wanted, err
-}
-
-// checkNamespaces checks the flags that select a namespace. Without files, --namespace has no other meaning.
-func (o *simulateOptions) checkNamespaces() error {
-	selects := o.Namespace != "" && len(o.files)+len(o.hub) == 0
-	switch {
-	case o.allNamespaces && (o.onlyNamespace != "" || selects):
-		return errors.New("--all-namespaces contradicts --only-namespace, and without files --namespace; leave out one or the other")
-	case o.onlyNamespace != "" && selects:
-		return errors.New("--only-namespace, --namespace: without files both select the namespace to report; leave out one or the other")
-	default:
-		return nil
-	}
-}
-
-// checkInputs checks the flags for the origin of the State.
-func (o *simulateOptions) checkInputs() error {
-	inputs := slices.Concat(o.files, o.hub)
-	first := slices.Index(inputs, hubflags.StdinName)
-	switch {
-	case o.adding && len(o.files) == 0:
-		return errors.New("--add: name the files with the clusters that are added with -f")
-	case !o.adding && len(o.files) > 0 && len(o.hub) > 0:
-		return errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
-	case first >= 0 && slices.Contains(inputs[first+1:], hubflags.StdinName):
-		return errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case !o.live() && o.Connects() != "":
-		return fmt.Errorf("--filename, --hub: what the hub holds is read from files, so %s means nothing; leave out one or the other", o.Connects())
-	default:
-		return nil
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/explaining"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/suggest"
 )
 
@@ -39,7 +40,7 @@ func TestSuggestions(t *testing.T) {
 
 func TestSuggestsNothingForAnotherWord(t *testing.T) {
 	for _, text := range []string{"", "po", "zebra", "deployment"} {
-		if got := suggest.DidYouMean(text, "", objectTypes()); got != "" {
+		if got := suggest.DidYouMean(text, "", explaining.ObjectTypes()); got != "" {
 			t.Errorf("%q is answered with %q", text, got)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/build"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -88,11 +90,11 @@ func TestSurfaceJSON(t *testing.T) {
 		"test (PlacementTest)":             cases.Document{},
 		"test --schema":                    cases.Schema{},
 		"federated":                        federated.Reports{},
-		"version":                          buildVersion{},
+		"version":                          build.Info{},
 		"/debug/placements/":               debug.Response{},
 		"/explanations (request)":          endpoint.Question{},
 		"/explanations":                    endpoint.Answer{},
-		"controller --config":              operatorConfig{},
+		"controller --config":              hubprocess.OperatorConfig{},
 		"controller --tracing-config-file": tracing.Config{},
 	} {
 		keys.Add(title, reflect.TypeOf(root))

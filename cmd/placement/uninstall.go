@@ -22,6 +22,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/explaining"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/uninstall"
@@ -217,7 +218,7 @@ func (o *uninstallOptions) refuseRunningHub(ctx context.Context, config *rest.Co
 		return fmt.Errorf("reading the lease %s/%s, to know whether a hub runs: %w", o.hubNamespace, name, err)
 	}
 	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
-	if holder == "" || expired(lease, time.Now()) != "" {
+	if holder == "" || explaining.Expired(lease, time.Now()) != "" {
 		return nil
 	}
 	return fmt.Errorf("%s holds the lease %s/%s: a hub that runs would add the finalizers and write its state again; stop it and wait until the "+

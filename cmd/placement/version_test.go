@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/build"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 )
 
@@ -61,7 +62,7 @@ func TestBuildVersion(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			got := newBuildVersion(tc.version, tc.commit, tc.info)
+			got := build.New(tc.version, tc.commit, tc.info)
 			if got.Version != tc.wantVersion || got.Commit != tc.wantCommit {
 				t.Errorf("version %q, commit %q; want %q, %q", got.Version, got.Commit, tc.wantVersion, tc.wantCommit)
 			}
@@ -73,16 +74,16 @@ func TestBuildVersion(t *testing.T) {
 }
 
 func TestPrintVersion(t *testing.T) {
-	v := buildVersion{Version: "v1", Commit: "abc", GoVersion: "go1", Platform: "linux/amd64", Modules: map[string]string{"k8s.io/api": "v0.37.2"}}
-	for format, decode := range map[string]func([]byte, *buildVersion) error{
-		"json": func(data []byte, into *buildVersion) error { return json.Unmarshal(data, into) },
-		"yaml": func(data []byte, into *buildVersion) error { return yaml.UnmarshalStrict(data, into) },
+	v := build.Info{Version: "v1", Commit: "abc", GoVersion: "go1", Platform: "linux/amd64", Modules: map[string]string{"k8s.io/api": "v0.37.2"}}
+	for format, decode := range map[string]func([]byte, *build.Info) error{
+		"json": func(data []byte, into *build.Info) error { return json.Unmarshal(data, into) },
+		"yaml": func(data []byte, into *build.Info) error { return yaml.UnmarshalStrict(data, into) },
 	} {
 		var out bytes.Buffer
 		if err := printVersion(&out, format, v); err != nil {
 			t.Fatal(err)
 		}
-		var got buildVersion
+		var got build.Info
 		if err := decode(out.Bytes(), &got); err != nil {
 			t.Fatalf("%s: %v in %s", format, err, out.Bytes())
 		}

@@ -23,7 +23,7 @@ var cacheMakers = map[string]map[string][]string{
 	},
 	"sigs.k8s.io/controller-runtime/pkg/cluster": {"New": {}},
 	module + "pkg/decoding": {"NewCache": {
-		"cmd/placement/controller.go", "cmd/placement/internal/argocdrefresh/run.go", "cmd/placement/internal/provider/run.go",
+		"cmd/placement/internal/hubprocess/process.go", "cmd/placement/internal/argocdrefresh/run.go", "cmd/placement/internal/provider/run.go",
 		"pkg/explain/hubstate/watcher.go", "pkg/hub/systems/manager.go",
 	}},
 	"k8s.io/client-go/tools/cache": {
