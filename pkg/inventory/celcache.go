@@ -103,8 +103,8 @@ func (c *celCache) cachedMatches(candidates Members, generation uint64, evaluati
 	cost := uint64(0)
 
 	words, matches := left.Words(), matching.Words()
-	for i := range min(len(words), len(c.verdicts)) {
-		block := &c.verdicts[i]
+	for i := range min(len(words), len(c.verdicts.blocks)) {
+		block := &c.verdicts.blocks[i]
 		settled := block.settled(words[i], generation)
 		words[i] &^= settled
 		matches[i] = settled & block.matched

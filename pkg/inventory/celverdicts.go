@@ -14,9 +14,9 @@ type cachedVerdict struct {
 	hasDetails bool // verdictDetails are not zero
 }
 
-// celVerdicts are the verdicts of a selector by the id of the cluster. There is one for each cluster and selector, so they are kept in blocks: a fleet has
-// few selectors for which the verdicts of neighbours differ in their costs, and few changes that a selector reads.
-type celVerdicts []verdictBlock
+// celVerdicts are the verdicts of a selector by the id of the cluster. There is one for each cluster and selector, so they are kept in blocks: a
+// fleet has few selectors for which the verdicts of neighbours differ in their costs, and few changes that a selector reads.
+type celVerdicts struct{ blocks []verdictBlock }
 
 // blockSize is the number of verdicts in a block.
 const blockSize = 64
@@ -31,11 +31,11 @@ type verdictBlock struct {
 }
 
 // get returns the verdict for a cluster.
-func (v celVerdicts) get(id uint) cachedVerdict {
-	if id/blockSize >= uint(len(v)) {
+func (v *celVerdicts) get(id uint) cachedVerdict {
+	if id/blockSize >= uint(len(v.blocks)) {
 		return cachedVerdict{}
 	}
-	block, at := &v[id/blockSize], id%blockSize
+	block, at := &v.blocks[id/blockSize], id%blockSize
 	found := cachedVerdict{valid: isSet(block.valid, at), matched: isSet(block.matched, at), hasDetails: isSet(block.hasDetails, at)}
 	if block.froms != nil {
 		found.from = block.froms[at]
@@ -52,10 +52,10 @@ func (v celVerdicts) get(id uint) cachedVerdict {
 
 // set replaces the verdict for a cluster.
 func (v *celVerdicts) set(id uint, verdict cachedVerdict) {
-	for id/blockSize >= uint(len(*v)) {
-		*v = append(*v, verdictBlock{})
+	for id/blockSize >= uint(len(v.blocks)) {
+		v.blocks = append(v.blocks, verdictBlock{})
 	}
-	block, at := &(*v)[id/blockSize], id%blockSize
+	block, at := &v.blocks[id/blockSize], id%blockSize
 	setTo(&block.valid, at, verdict.valid)
 	setTo(&block.matched, at, verdict.matched)
 	setTo(&block.hasDetails, at, verdict.hasDetails)
@@ -87,9 +87,9 @@ func (b *verdictBlock) setCost(at uint, cost uint32) {
 }
 
 // invalidate makes all verdicts invalid.
-func (v celVerdicts) invalidate() {
-	for i := range v {
-		v[i] = verdictBlock{froms: v[i].froms}
+func (v *celVerdicts) invalidate() {
+	for i := range v.blocks {
+		v.blocks[i] = verdictBlock{froms: v.blocks[i].froms}
 	}
 }
 

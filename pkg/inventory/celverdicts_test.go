@@ -41,7 +41,7 @@ func TestCELVerdictsAreThoseThatWereSet(t *testing.T) {
 			}
 		}
 		generation, asked := rapid.Uint64Range(0, 6).Draw(t, "generation"), rapid.Uint64().Draw(t, "asked")
-		for i := range verdicts {
+		for i := range verdicts.blocks {
 			want, cost := uint64(0), uint64(0)
 			for at := range uint(blockSize) {
 				one := model[uint(i)*blockSize+at]
@@ -50,9 +50,10 @@ func TestCELVerdictsAreThoseThatWereSet(t *testing.T) {
 					cost += uint64(one.cost)
 				}
 			}
-			got := verdicts[i].settled(asked, generation)
-			if got != want || verdicts[i].costOf(got) != cost {
-				t.Fatalf("block %d has %d settled verdicts of cost %d, want %d of %d", i, bits.OnesCount64(got), verdicts[i].costOf(got), bits.OnesCount64(want), cost)
+			got := verdicts.blocks[i].settled(asked, generation)
+			if got != want || verdicts.blocks[i].costOf(got) != cost {
+				t.Fatalf("block %d has %d settled verdicts of cost %d, want %d of %d",
+					i, bits.OnesCount64(got), verdicts.blocks[i].costOf(got), bits.OnesCount64(want), cost)
 			}
 		}
 	})

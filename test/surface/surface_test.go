@@ -257,7 +257,7 @@ func TestSurfaceTraces(t *testing.T) {
 func TestSurfaceEnvironment(t *testing.T) {
 	var lines []string
 	for _, use := range program(t).Calls(func(name string) bool {
-		return slices.Contains([]string{"os.Getenv", "os.LookupEnv", "getenv"}, name)
+		return slices.Contains([]string{"os.Getenv", "os.LookupEnv", "Getenv"}, name)
 	}) {
 		lines = append(lines, use.Arguments[0]...)
 	}

@@ -18,8 +18,8 @@ const (
 	reserved = 50
 )
 
-// exclusiveSets is how many sets beside the reserve hold each cluster once, by its label. Two more hold clusters by selectors: a large fleet has 100 in
-// all.
+// exclusiveSets is how many sets beside the reserve hold each cluster once, by its label. Two more hold clusters by selectors: a large fleet has
+// 100 in all.
 func (s Size) exclusiveSets() int {
 	if s.Large() {
 		return 97
@@ -88,7 +88,7 @@ func (s Size) bound(namespace int) []string {
 func (s Size) Gaining() []int {
 	var namespaces []int
 	for i := range s.Namespaces() {
-		if i%4 != 0 && !(s.Large() && len(namespaces) == 100) {
+		if i%4 != 0 && (!s.Large() || len(namespaces) < 100) {
 			namespaces = append(namespaces, i)
 		}
 	}

@@ -18,8 +18,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 )
 
-// Writer sends decisions: for each page a creation, unless it has a resource version, and a patch of its decisions, and then a patch of the placement's
-// status, with the preconditions that the hub sends, and asks for as little of the response. It remembers the versions that come back.
+// Writer sends decisions: for each page a creation, unless it has a resource version, and a patch of its decisions, and then a patch of the
+// placement's status, with the preconditions that the hub sends, and asks for as little of the response. It remembers the versions that come
+// back.
 type Writer struct {
 	client   client.Client
 	versions sync.Map // identity by types.UID of the objects that the decisions were read from

@@ -24,8 +24,8 @@ import (
 // keptFleets is the directory of the data of control planes with large fleets, which runs share.
 const keptFleets = "bin/fleets"
 
-// startKept starts a control plane on a copy of the data of one in which the fleet was created, and creates it if there is none. The manifests may have
-// changed since.
+// startKept starts a control plane on a copy of the data of one in which the fleet was created, and creates it if there is none. The manifests
+// may have changed since.
 func (s *stage) startKept(ctx context.Context) (*localplane.ControlPlane, error) {
 	name, err := keptName(s.size)
 	if err != nil {

@@ -62,7 +62,8 @@ type options struct {
 func parseOptions(args []string) (*options, error) {
 	o := &options{}
 	flags := flag.NewFlagSet("benchmark", flag.ContinueOnError)
-	sizes := flags.String("sizes", "", "clusters x placements, such as 100x100,1000x500,50000x10000; or all up to 10000x10000; the smaller ones by default")
+	sizes := flags.String("sizes", "",
+		"clusters x placements, such as 100x100,50000x10000; or all up to 10000x10000; the smaller ones by default")
 	names := flags.String("scenarios", "", "which ones to measure after the cold start, such as label-change,restart; by default those of a size")
 	flags.StringVar(&o.binary, "binary", "bin/placement", "the binary that is measured")
 	flags.StringVar(&o.json, "json", "", "file to write the report to as JSON")

@@ -48,8 +48,8 @@ func (s *stage) unbindReserve(ctx context.Context) error {
 	})
 }
 
-// gainFloor takes the set away again, and measures a client that makes the bindings and repeats the writes of the hub beside it. The hub is stopped for
-// it, and is then started over what the client has written.
+// gainFloor takes the set away again, and measures a client that makes the bindings and repeats the writes of the hub beside it. The hub is
+// stopped for it, and is then started over what the client has written.
 func (s *stage) gainFloor(ctx context.Context) error {
 	const scenario = "set-gained-floor"
 	gained, err := s.decisions(ctx)

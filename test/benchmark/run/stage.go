@@ -27,8 +27,8 @@ import (
 const (
 	// calm is how long nothing may be written, and next to nothing computed, for a program to count as quiet.
 	calm = 2 * time.Second
-	// busy is the part of a CPU from which on a program computes something, and busyInterval how long it is measured. It counts from the second time in
-	// a row on: a hub compares a Placement with the reference now and then, which takes a few milliseconds.
+	// busy is the part of a CPU from which on a program computes something, and busyInterval how long it is measured. It counts from the second
+	// time in a row on: a hub compares a Placement with the reference now and then, which takes a few milliseconds.
 	busy         = 0.2
 	busyInterval = 50 * time.Millisecond
 	// lull is how long no Event may be sent for all to be sent: a second is the longest pause between two.

@@ -21,8 +21,8 @@ func CollectAt(percent int) bool {
 	return before == gcDefault
 }
 
-// CollectAfter has a garbage collection begin when the heap has grown by a number of bytes, within a least and the default percentage of what lives: a
-// small heap grows as it does by default, and of a large one little waits for a collection. The environment variable GOGC wins over it.
+// CollectAfter has a garbage collection begin when the heap has grown by a number of bytes, within a least and the default percentage of what
+// lives: a small heap grows as it does by default, and of a large one little waits for a collection. The environment variable GOGC wins over it.
 func CollectAfter(growth uint64, least int) {
 	if CollectAt(gcDefault) {
 		(&collector{growth: growth, least: least, percent: gcDefault}).watch()
@@ -53,7 +53,7 @@ func (c *collector) percentOf(live uint64) int {
 	if live <= c.growth {
 		return gcDefault
 	}
-	return max(c.least, int(c.growth*gcDefault/live)) //nolint:gosec // It is below 100.
+	return max(c.least, int(c.growth*gcDefault/live))
 }
 
 // liveHeap returns how many bytes the last collection has found to live.

@@ -52,8 +52,8 @@ func (o *Options) setup(ctx context.Context, mgr manager.Manager) error {
 	return system.Setup(mgr, o.Controllers)
 }
 
-// A garbage collection begins when the heap has grown by gcGrowth, or by gcPercent of what lives if that is more. The heap of the hub is caches, which
-// live until they change, and what waits for a collection would be half of the memory.
+// A garbage collection begins when the heap has grown by gcGrowth, or by gcPercent of what lives if that is more. The heap of the hub is caches,
+// which live until they change, and what waits for a collection would be half of the memory.
 const (
 	gcGrowth  = 24 << 20
 	gcPercent = 30
