@@ -31,7 +31,7 @@ type Result struct {
 	valid  bool
 	// holds are the held clusters by cause.
 	holds []hold
-	// outside are the leaving clusters that have left the scope.
+	// outside are the leaving clusters that have left the scope, which the limit of the hub may hold.
 	outside []string
 	// reserved are the removals within the Window while it is unknown how much of the scheduling.Result was applied.
 	reserved RecentRemovals
@@ -96,6 +96,9 @@ func (b Budget) Check(result, before *scheduling.Result, incumbents map[string]b
 func (r Result) with(found *ruling, c *check) Result {
 	kept := found.kept()
 	r.outside = c.outside(found.leaving)
+	if c.losesLast() {
+		r.outside = c.outside(c.there())
+	}
 	recent := found.earlier
 	for _, cluster := range found.leaving {
 		if !contains(kept, cluster) {

@@ -14,10 +14,10 @@ import (
 // holdLast holds the last cluster of the decisions, where no other one remains or replaces it: one that has left the scope until the hold of the hub
 // is over, and one whose only fault is that it is unreachable or unavailable until another cluster can replace it (docs/spec/differences.md B17).
 func (c *check) holdLast(r *ruling) {
-	if !c.keepLast || len(r.holds) > 0 || len(c.selected) > 0 || len(c.incumbents) == 0 {
+	if !c.losesLast() || len(r.holds) > 0 {
 		return
 	}
-	incumbents := slices.DeleteFunc(slices.Sorted(maps.Keys(c.incumbents)), c.isGone)
+	incumbents := c.there()
 	h := hold{Generation: c.generation, Last: true, Lost: len(incumbents), Of: len(c.incumbents)}
 	if c.hub.percent < NoLimit {
 		c.holdUntil(r, h, c.outside(incumbents))
@@ -27,6 +27,12 @@ func (c *check) holdLast(r *ruling) {
 		r.hold(h, slices.DeleteFunc(tainted, func(name string) bool { return !c.isOnlyAway(name) })...)
 	}
 }
+
+// losesLast reports whether the decisions would lose their last cluster, and the hub keeps it.
+func (c *check) losesLast() bool { return c.keepLast && len(c.selected) == 0 && len(c.incumbents) > 0 }
+
+// there returns the clusters in the decisions that are not gone, sorted, also those that have joined and do not count as removed.
+func (c *check) there() []string { return slices.DeleteFunc(slices.Sorted(maps.Keys(c.incumbents)), c.isGone) }
 
 // isGone reports whether a cluster is deleted, or is about to be.
 func (c *check) isGone(cluster string) bool {

@@ -105,6 +105,23 @@ func TestManyDepartures(t *testing.T) {
 	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
 }
 
+// The hub holds the last clusters also if they have joined just now and do not count as removed: a limit of the hub that an annotation hides
+// matters for them, too.
+func TestAHiddenLimitHoldsTheLastClustersThatHaveJoined(t *testing.T) {
+	w := newFixture(1)
+	w.placement.Annotations[removalbudget.PercentAnnotation] = "0"
+	w.settle(0)
+	w.relabel(1, 2)
+	w.remove(0, 1)
+	w.settle(0)
+	w.DeleteBinding("ns", "all")
+	w.placement.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(w.placement.Generation, 10)
+
+	expect(t, "held by the hub", true, w.judge(0).Held)
+	seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement).RemovalSubject(), removalbudget.Limit{})
+	expect(t, "limit unknown to an observer", true, w.check(seen).LimitUnknown())
+}
+
 // An observer without the limit of the hub computes the Result of the hub from the status that the hub has written.
 func TestTheStatusHasTheLimit(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
