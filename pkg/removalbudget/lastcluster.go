@@ -32,7 +32,9 @@ func (c *check) holdLast(r *ruling) {
 func (c *check) losesLast() bool { return c.keepLast && len(c.selected) == 0 && len(c.incumbents) > 0 }
 
 // there returns the clusters in the decisions that are not gone, sorted, also those that have joined and do not count as removed.
-func (c *check) there() []string { return slices.DeleteFunc(slices.Sorted(maps.Keys(c.incumbents)), c.isGone) }
+func (c *check) there() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.incumbents)), c.isGone)
+}
 
 // isGone reports whether a cluster is deleted, or is about to be.
 func (c *check) isGone(cluster string) bool {
