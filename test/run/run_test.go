@@ -43,10 +43,11 @@ for argument in "$@"; do
 	name=$(echo "${argument#./}" | tr / _)
 	if grep -q '"Action":"fail"' "$FAKE/$name"; then code=1; fi
 	if [ -e "$FAKE/blocks.$name" ]; then
-		sh -c "echo \$\$ >> $FAKE/pids
+		sh -c "trap 'exit 1' INT
+			echo \$\$ >> $FAKE/pids
 			until [ \$(wc -l < $FAKE/pids) -ge \$(ls $FAKE | grep -c '^blocks') ]; do sleep 0.01; done
 			cat $FAKE/$name
-			read -r never < $FAKE/never"
+			while :; do sleep 0.02; done"
 	fi
 	cat "$FAKE/$name"
 done
@@ -91,9 +92,6 @@ func newFake(t *testing.T) *fake {
 	f.write("go", fakeGo, 0o755)
 	f.write("make", fakeMake, 0o755)
 	f.write("list", "", 0o644)
-	if err := syscall.Mkfifo(filepath.Join(f.directory, "never"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	f.driver = &driver{
 		root:        t.TempDir(),
 		goCommand:   filepath.Join(f.directory, "go"),
