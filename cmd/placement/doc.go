@@ -15,8 +15,8 @@
 //
 // The commands that do most have these packages: explaining, simulating, casetests (`placement test`), deliveries (`placement federated`), userpages
 // (`placement dashboard`), localhub (`placement run`) and hubprocess (`placement controller`). `placement debug` is `placement controller` without
-// controllers: it shares all of that but the election. The packages stand on others: endpoint, election, preflight and filewatch for hubprocess,
-// embedded and live for localhub, hubflags, objectnames, follow and terminal for what reads a hub.
+// controllers: it shares all of that but the election. hubprocess uses endpoint, election, preflight and filewatch. localhub uses embedded and
+// live. The commands that read a hub use hubflags, objectnames, follow and terminal.
 //
 // `placement controller` keeps the flags, the defaults, the lease and the endpoints of the upstream command of that name, so that
 // swapping the image is enough. Three things differ, on purpose: client-side rate limiting is off unless asked for, a released lease

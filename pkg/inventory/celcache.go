@@ -96,13 +96,12 @@ func (c *celCache) known(id uint) (cachedVerdict, time.Time) {
 // cachedMatches returns the candidates whose cached verdict is a match, and those without a verdict that is valid at the generation and at
 // any time, for which the caller calls match. It charges the cost of all verdicts that it used.
 func (c *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	left = candidates.Clone()
-	matching = bitset.New(candidates.Len())
+	left, matching = candidates.Clone(), bitset.New(candidates.Len())
+	words, matches := left.Words(), matching.Words()
 	cost := uint64(0)
 
-	words, matches := left.Words(), matching.Words()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for i := range min(len(words), len(c.verdicts.blocks)) {
 		block := &c.verdicts.blocks[i]
 		settled := block.settled(words[i], generation)

@@ -174,7 +174,7 @@ func TestCompactKeepsWhatClustersShareOnce(t *testing.T) {
 	}
 }
 
-// An agent that reports ever new strings makes the hub forget no name that stands in decisions.
+// The table of the names in decisions keeps them when an agent reports many different strings.
 func TestCompactKeepsNamesBesideAnAgent(t *testing.T) {
 	transform := compact()
 	first, second := longPage("p-decision-1", 1), longPage("q-decision-1", 1)
