@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
@@ -204,27 +204,18 @@ func (o *Options) CompleteObjects(cmd *cobra.Command, _ []string, begun string) 
 }
 
 func (o *Options) objectsBegun(cmd *cobra.Command, begun string) []string {
-	text, name, slashed := strings.Cut(begun, "/")
 	if o.ParseKinds() != nil {
 		return nil
 	}
-	var offered []string
-	if !slashed {
+	kinds := func(yield func(schema.GroupVersionKind) bool) {
 		for _, kind := range o.Delivered {
-			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
-				offered = append(offered, typed+"/")
+			if !yield(kind.GroupVersionKind) {
+				return
 			}
 		}
-		return offered
 	}
-	kind, is := federated.FindKind(o.Delivered, text)
-	if !is {
-		return nil
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, list) {
-		offered = append(offered, text+"/"+found)
-	}
-	return offered
+	return o.TypedNames(cmd.Context(), begun, kinds, func(text string) (schema.GroupVersionKind, bool) {
+		kind, is := federated.FindKind(o.Delivered, text)
+		return kind.GroupVersionKind, is
+	})
 }

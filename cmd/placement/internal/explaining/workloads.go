@@ -6,11 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
@@ -101,24 +100,18 @@ func (o *Options) askWorkloads(ctx context.Context, from *hubflags.Source, workl
 
 // completeWorkloads offers the types of workloads before the slash, and the names of one type after it.
 func (o *Options) completeWorkloads(cmd *cobra.Command, begun string) []string {
-	text, name, slashed := strings.Cut(begun, "/")
-	var offered []string
-	if !slashed {
-		for _, kind := range pods.Kinds() {
-			if typed := strings.ToLower(kind.Kind); begun != "" && strings.HasPrefix(typed, begun) {
-				offered = append(offered, typed+"/")
-			}
-		}
-		return offered
-	}
-	kind, is := pods.FindKind(text)
-	if !is {
+	if begun == "" {
 		return nil
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range o.Names(cmd.Context(), o.CurrentNamespace(), name, list) {
-		offered = append(offered, text+"/"+found)
+	kinds := func(yield func(schema.GroupVersionKind) bool) {
+		for _, kind := range pods.Kinds() {
+			if !yield(kind.GroupVersionKind) {
+				return
+			}
+		}
 	}
-	return offered
+	return o.TypedNames(cmd.Context(), begun, kinds, func(text string) (schema.GroupVersionKind, bool) {
+		kind, is := pods.FindKind(text)
+		return kind.GroupVersionKind, is
+	})
 }

@@ -4,6 +4,7 @@ package hubflags
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,6 +75,32 @@ func (h *Hub) CurrentNamespace() string {
 		return metav1.NamespaceDefault
 	}
 	return namespace
+}
+
+// TypedNames offers the types with the prefix begun before the slash, and the names of one type in the namespace after it.
+func (h *Hub) TypedNames(
+	ctx context.Context, begun string, kinds iter.Seq[schema.GroupVersionKind], find func(text string) (schema.GroupVersionKind, bool),
+) []string {
+	text, name, slashed := strings.Cut(begun, "/")
+	var offered []string
+	if !slashed {
+		for kind := range kinds {
+			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
+				offered = append(offered, typed+"/")
+			}
+		}
+		return offered
+	}
+	kind, is := find(text)
+	if !is {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	for _, found := range h.Names(ctx, h.CurrentNamespace(), name, list) {
+		offered = append(offered, text+"/"+found)
+	}
+	return offered
 }
 
 // Names returns the names with the prefix begun; none when the hub does not respond in time.
