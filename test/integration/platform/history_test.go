@@ -19,11 +19,12 @@ var _ = Describe("the history of requests", func() {
 		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), func(o *system.Options) { o.Recorder = happened }))
 		provide(ctx, nullProvider, nil)
 		w := newWorld(ctx)
+		w.published(w.request("first", w.shared)) // What is created before the watches of the hub is no change that it sees.
 		request := w.request("ci", w.shared)
 		cluster := w.published(request)
 		name := cluster.Namespace + "/" + cluster.Name
 		rows := func() []*history.Move {
-			found, _ := happened.Find(history.Query{Namespace: w.Namespace, Has: func(of history.Object) bool { return of.Kind == "ClusterRequest" }})
+			found, _ := happened.Find(history.Query{Namespace: w.Namespace, Has: func(of history.Object) bool { return of.Name == "ci" }})
 			return found
 		}
 		row := func(action history.Action) OmegaMatcher {
