@@ -31,6 +31,8 @@ var _ = Describe("The history of decisions", Ordered, func() {
 		leader, standby = newHub(), newHub()
 		DeferCleanup(suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), leader.configure))
 		standby.startStandby(ctx)
+		suite.Allow(ctx, "", "admin", rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{"*"}, Verbs: []string{"get", "list"}})
+		standby.expectRecording(ctx)
 		mine, theirs = suite.NewFixture(ctx), suite.NewFixture(ctx)
 		for _, f := range []*suite.Fixture{mine, theirs} {
 			f.Set(ctx, "set")
@@ -40,7 +42,6 @@ var _ = Describe("The history of decisions", Ordered, func() {
 			f.Placement(ctx, "payments", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
 		}
 		tainted = mine.Name("eu1")
-		suite.Allow(ctx, "", "admin", rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{"*"}, Verbs: []string{"get", "list"}})
 		suite.Bind(ctx, mine.Namespace, editRole, "tenant")
 		suite.Bind(ctx, theirs.Namespace, editRole, "neighbour")
 	})

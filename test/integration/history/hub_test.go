@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -81,6 +83,20 @@ func (h *hub) startStandby(ctx context.Context) {
 		Expect(mgr.Elected()).NotTo(BeClosed())
 		stop()
 	})
+}
+
+// expectRecording waits until the hub records: it has no rows of decisions that are there when its watches begin.
+func (h *hub) expectRecording(ctx context.Context) {
+	GinkgoHelper()
+	f := suite.NewFixture(ctx)
+	f.Set(ctx, "set")
+	f.Placement(ctx, "all", clusterv1beta1.PlacementSpec{})
+	clusters := 0
+	Eventually(func() []string {
+		clusters++
+		f.Cluster(ctx, "set", "c"+strconv.Itoa(clusters))
+		return h.sentences(ctx, "admin", f.Namespace)
+	}).WithTimeout(suite.Timeout).WithPolling(time.Second).ShouldNot(BeEmpty())
 }
 
 // reviews takes a token as the name of a user, and asks the API server for rights.
