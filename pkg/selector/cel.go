@@ -56,6 +56,8 @@ type program struct {
 	compares []RequiredValue
 	// weight is that of the part of the expression that is always evaluated.
 	weight weight
+	// memo has results; nil if they depend on more of a cluster than a few labels.
+	memo *memo
 }
 
 // String returns the text of the clause.
@@ -178,7 +180,9 @@ func build(env *cel.Env, source string, checked *cel.Ast) (*program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)
 	}
-	return &program{source: source, program: built, reads: reads(checked), compares: compares(checked), weight: weight}, nil
+	made := &program{source: source, program: built, reads: reads(checked), compares: compares(checked), weight: weight}
+	made.memo = newMemo(checked, made.reads)
+	return made, nil
 }
 
 // compileErrors returns all compile errors in one line, with columns that count from 1.
@@ -200,8 +204,24 @@ type clusterValue struct {
 	meter      *meter
 }
 
-// evaluate runs the expression for a cluster and charges its cost to the evaluation.
+// evaluate returns the result of the expression for a cluster and charges its cost to the evaluation, whether the result was known or not.
 func (p *program) evaluate(info *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
+	known, key, found := p.memo.result(info, evaluation.limit())
+	if found {
+		evaluation.Charge(known.cost)
+		return known.holds, known.err
+	}
+
+	before := evaluation.Cost()
+	holds, err := p.run(info, evaluation)
+	if !evaluation.Stopped() && !evaluation.Cancelled() {
+		p.memo.add(key, memoResult{holds: holds, err: err, cost: evaluation.Cost() - before})
+	}
+	return holds, err
+}
+
+// run runs the expression for a cluster and charges its cost to the evaluation.
+func (p *program) run(info *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
 	result, err := p.value(info, evaluation)
 	if err != nil {
 		return false, err

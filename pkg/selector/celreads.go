@@ -18,16 +18,20 @@ const labelsPath = "metadata.labels"
 // reads returns the properties that a checked expression reads. It follows every use of the cluster from the variable upwards through
 // constant steps in all their forms: x.f, x["f"], x.?f, x[?"f"], has(x.f), "f" in x. A dynamic step reads everything.
 func reads(checked *cel.Ast) []clusterinfo.Property {
-	root := ast.NavigateAST(checked.NativeRep())
-	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
-		// A macro variable may shadow the cluster, which then is written with a leading dot.
-		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
-	})
+	uses := usesOfCluster(checked)
 	keys := make([]clusterinfo.Property, 0, len(uses))
 	for _, use := range uses {
 		keys = append(keys, readsOf(use)...)
 	}
 	return keys
+}
+
+// usesOfCluster returns the uses of the variable managedCluster in a checked expression.
+func usesOfCluster(checked *cel.Ast) []ast.NavigableExpr {
+	return ast.MatchDescendants(ast.NavigateAST(checked.NativeRep()), func(e ast.NavigableExpr) bool {
+		// A macro variable may shadow the cluster, which then is written with a leading dot.
+		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
+	})
 }
 
 // readsOf returns the properties that one use of the cluster reads.
