@@ -79,7 +79,7 @@ func TestConnectionFlagsIdentifyTheUser(t *testing.T) {
 }
 
 func TestRequestTimeout(t *testing.T) {
-	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "config"), kubeconfigFor("https://127.0.0.1:1"))
+	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "config"), expect.Kubeconfig("https://127.0.0.1:1"))
 	for _, tc := range []struct {
 		flag, want string
 		wrong      []string

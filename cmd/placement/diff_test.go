@@ -63,7 +63,7 @@ func TestDiff(t *testing.T) {
 	managed := file("managed.yaml", strings.Replace(diffedHub, "{name: all, namespace: team-a}", "{name: all, namespace: team-a, managedFields: "+
 		"[{manager: scaler, operation: Update, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
 		"fieldsV1: {\"f:spec\": {\"f:numberOfClusters\": {}}}}]}", 1))
-	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
+	unreachable := file("unreachable", expect.Kubeconfig("https://127.0.0.1:1"))
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
 		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
 		"0 of 1 clusters in scope selected; not selected: not needed, 0 wanted (1)\n" +
@@ -283,7 +283,7 @@ func TestDiff(t *testing.T) {
 
 // A hub is found as kubectl finds it: by $KUBECONFIG too, with the namespace of the context.
 func TestDiffFindsTheHub(t *testing.T) {
-	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "config"), strings.Replace(kubeconfigFor("https://127.0.0.1:1"),
+	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "config"), strings.Replace(expect.Kubeconfig("https://127.0.0.1:1"),
 		"context: {", "context: {namespace: team-z, ", 1))
 	t.Setenv("KUBECONFIG", kubeconfig)
 

@@ -39,7 +39,7 @@ var commandLines = map[string][]string{
 func TestExitCodesOfAllCommands(t *testing.T) {
 	var started bool
 	missing := filepath.Join(t.TempDir(), "nosuch")
-	valid := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	valid := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), expect.Kubeconfig("https://127.0.0.1:1"))
 	for _, command := range newRootCommand(&started, func() {}).Commands() {
 		if !command.IsAvailableCommand() {
 			continue

@@ -227,7 +227,7 @@ func TestProgramNames(t *testing.T) {
 
 // A hub that does not answer completes nothing, and quickly says nothing.
 func TestCompletionIsSilentOnFailure(t *testing.T) {
-	unreachable := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	unreachable := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), expect.Kubeconfig("https://127.0.0.1:1"))
 	for _, args := range [][]string{{"team"}, {"a", "--cluster", ""}, {"-n", ""}} {
 		var stdout, stderr bytes.Buffer
 		code := execute(t.Context(), append([]string{"__complete", "explain", "--kubeconfig", unreachable}, args...), &stdout, &stderr)

@@ -76,9 +76,9 @@ func TestLayouts(t *testing.T) {
 // An object without a namespace is in the one that kubectl would apply it to, in every command that reads files.
 func TestNamespaceOfFiles(t *testing.T) {
 	dir := t.TempDir()
-	kubeconfig := expect.File(t, filepath.Join(dir, "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	kubeconfig := expect.File(t, filepath.Join(dir, "kubeconfig"), expect.Kubeconfig("https://127.0.0.1:1"))
 	inContext := expect.File(t, filepath.Join(dir, "context"),
-		strings.Replace(kubeconfigFor("https://127.0.0.1:1"), "context: {", "context: {namespace: shop, ", 1))
+		strings.Replace(expect.Kubeconfig("https://127.0.0.1:1"), "context: {", "context: {namespace: shop, ", 1))
 	broken := expect.File(t, filepath.Join(dir, "broken"), "contexts: 1")
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: web, image: web}]}\n"
 	world := expect.File(t, filepath.Join(dir, "world.yaml"), simulatedClusters+"---\n"+diffedHead+"metadata: {name: p}\nspec: {}\n---\n"+

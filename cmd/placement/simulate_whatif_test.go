@@ -112,7 +112,7 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string { return expect.File(t, filepath.Join(dir, name), content) }
 	state, added := file("world.yaml", simulatedClusters+"---\n"+simulatedPlacements), file("clusters.yaml", addedClusters)
-	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
+	unreachable := file("unreachable", expect.Kubeconfig("https://127.0.0.1:1"))
 	for _, tc := range []struct {
 		reason   string
 		args     []string

@@ -37,3 +37,9 @@ func File(t *testing.T, path, content string) string {
 	NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
+
+// Kubeconfig returns the text of a kubeconfig whose current context has a user with a token and a server, which needs no certificate.
+func Kubeconfig(server string) string {
+	return "apiVersion: v1\nkind: Config\ncurrent-context: hub\ncontexts: [{name: hub, context: {cluster: hub, user: me}}]\n" +
+		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
+}

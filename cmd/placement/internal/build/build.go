@@ -34,8 +34,8 @@ type Info struct {
 	Modules   map[string]string `json:"modules"`
 }
 
-// New prefers the values of the linker; info may be nil.
-func New(version, commit string, info *debug.BuildInfo) Info {
+// newInfo prefers the values of the linker; info may be nil.
+func newInfo(version, commit string, info *debug.BuildInfo) Info {
 	v := Info{
 		Version:   version,
 		Commit:    commit,
@@ -74,7 +74,7 @@ func New(version, commit string, info *debug.BuildInfo) Info {
 // This describes the build of this binary.
 func This() Info {
 	info, _ := debug.ReadBuildInfo()
-	return New(Version, Commit, info)
+	return newInfo(Version, Commit, info)
 }
 
 // pseudoCommit returns the abbreviated commit in a version of a module that has no tag, which is all that `go install` knows; "" if there is none.

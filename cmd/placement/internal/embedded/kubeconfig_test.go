@@ -76,7 +76,7 @@ func TestKubeconfigsOfOthersStay(t *testing.T) {
 		reason, content string
 		want            []string
 	}{
-		{"the kubeconfig of another cluster", kubeconfigFor("https://example.com"), []string{"was not written by this command", "another path"}},
+		{"the kubeconfig of another cluster", expect.Kubeconfig("https://example.com"), []string{"was not written by this command", "another path"}},
 		{"no kubeconfig at all", "notes", []string{"was not written by this command"}},
 		{"the kubeconfig of a hub that runs", string(live), []string{"a hub that runs", server.URL, "another path"}},
 	} {
@@ -103,9 +103,4 @@ func TestExportLine(t *testing.T) {
 			t.Errorf("exportLine(%q) = %s, want %s", path, got, want)
 		}
 	}
-}
-
-func kubeconfigFor(server string) string {
-	return "apiVersion: v1\nkind: Config\ncurrent-context: hub\ncontexts: [{name: hub, context: {cluster: hub, user: me}}]\n" +
-		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
 }

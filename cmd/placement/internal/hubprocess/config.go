@@ -61,8 +61,8 @@ type delegatedAuthConfig struct {
 	Disabled bool `json:"disabled"`
 }
 
-// LoadOperatorConfig reads the file of --config.
-func LoadOperatorConfig(path string) (*OperatorConfig, error) {
+// loadOperatorConfig reads the file of --config.
+func loadOperatorConfig(path string) (*OperatorConfig, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w; check the path and that the file is mounted", err)

@@ -26,8 +26,8 @@ import (
 // observed are the controllers whose Placements can be evaluated.
 var observed = []string{"placement", "placement-v1alpha1"}
 
-// Ineffective are the flags of `placement controller` without effect on a read-only process.
-var Ineffective = []string{
+// ineffective are the flags of `placement controller` without effect on a read-only process.
+var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
 	"workers", "taint-grace-period", "sig-placement-decisions", "warn-removal-percent", "lost-scope-hold", "last-cluster", "webhook-listen",
 	explanationsFlag, ExplainAddressFlag,
@@ -56,7 +56,7 @@ func (o *Options) AddDebugFlags(fs *pflag.FlagSet) {
 		"; '*' is both. " + strings.Join(clustersets.AssumedControllers(), ", ") +
 		" mean that the hub runs them, whose next writes count as done. Other names have no effect."
 	fs.Lookup("namespace").Usage = "No effect: the process stores nothing in a namespace."
-	for _, name := range Ineffective {
+	for _, name := range ineffective {
 		fs.Lookup(name).Hidden = true
 	}
 }

@@ -157,7 +157,7 @@ func ProcessEnvironment() Environment {
 // whether a flag was set on the command line.
 func (o *Options) Complete(changed func(flag string) bool, env Environment) error {
 	if o.configFile != "" {
-		config, err := LoadOperatorConfig(o.configFile)
+		config, err := loadOperatorConfig(o.configFile)
 		if err != nil {
 			return err
 		}

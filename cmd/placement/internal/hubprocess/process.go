@@ -139,7 +139,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *Options) (err e
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 		server.AddNote("lease", lock.State)
 	}
-	server.AddLiveness("evaluations", CheckEvaluations(metrics.Evaluations))
+	server.AddLiveness("evaluations", checkEvaluations(metrics.Evaluations))
 	server.AddEvaluation(started, mgr.GetCache())
 	server.AddEvaluationCheck("watches", watches.Check)
 	for name, check := range ready {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"path/filepath"
@@ -14,7 +14,6 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
@@ -45,8 +44,8 @@ authorization: {disabled: true}
 
 func TestConfigPrecedence(t *testing.T) {
 	path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), fullConfig)
-	fromFile := func() *hubprocess.Options {
-		o := hubprocess.NewControllerOptions()
+	fromFile := func() *Options {
+		o := NewControllerOptions()
 		o.Serving = endpoint.Options{
 			Address: "127.0.0.1:9443", Network: "tcp4", CertFile: "/certs/tls.crt", KeyFile: "/certs/tls.key",
 			MinTLSVersion: "VersionTLS13", CipherSuites: []string{"TLS_AES_128_GCM_SHA256"}, Open: true,
@@ -60,26 +59,26 @@ func TestConfigPrecedence(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		args   []string
-		want   func(*hubprocess.Options)
+		want   func(*Options)
 	}{
-		{reason: "the file wins over every default", want: func(*hubprocess.Options) {}},
-		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *hubprocess.Options) { o.Serving.Address = ":1" }},
+		{reason: "the file wins over every default", want: func(*Options) {}},
+		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *Options) { o.Serving.Address = ":1" }},
 		{
 			reason: "a flag wins even when it says the default", args: []string{"--listen=0.0.0.0:8443"},
-			want: func(o *hubprocess.Options) { o.Serving.Address = "0.0.0.0:8443" },
+			want: func(o *Options) { o.Serving.Address = "0.0.0.0:8443" },
 		},
 		{
 			reason: "--disable-leader-election=false wins", args: []string{"--disable-leader-election=false"},
-			want: func(o *hubprocess.Options) { o.Election.Disable = false },
+			want: func(o *Options) { o.Election.Disable = false },
 		},
-		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *hubprocess.Options) { o.Election.Namespace = "n" }},
+		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *Options) { o.Election.Namespace = "n" }},
 		{
 			reason: "the durations win one by one", args: []string{"--leader-election-retry-period=11s"},
-			want: func(o *hubprocess.Options) { o.Election.RetryPeriod = 11 * time.Second },
+			want: func(o *Options) { o.Election.RetryPeriod = 11 * time.Second },
 		},
 		{
 			reason: "the TLS flags win", args: []string{"--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_AES_256_GCM_SHA384"},
-			want: func(o *hubprocess.Options) {
+			want: func(o *Options) {
 				o.Serving.MinTLSVersion, o.Serving.CipherSuites = "VersionTLS12", []string{"TLS_AES_256_GCM_SHA384"}
 			},
 		},
@@ -110,7 +109,7 @@ func TestConfigLeavesDefaults(t *testing.T) {
 	if err := got.Complete(fs.Changed, nowhere(t)); err != nil {
 		t.Fatal(err)
 	}
-	want := hubprocess.NewControllerOptions()
+	want := NewControllerOptions()
 	want.Election.Namespace = hubflags.DefaultNamespace
 	if diff := cmp.Diff(want.Serving, got.Serving); diff != "" {
 		t.Errorf("serving (-want +got):\n%s", diff)
@@ -141,7 +140,7 @@ func TestBadConfig(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config)
-			_, err := hubprocess.LoadOperatorConfig(path)
+			_, err := loadOperatorConfig(path)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -155,7 +154,7 @@ func TestBadConfig(t *testing.T) {
 }
 
 func TestMissingConfig(t *testing.T) {
-	_, err := hubprocess.LoadOperatorConfig(filepath.Join(t.TempDir(), "absent.yaml"))
+	_, err := loadOperatorConfig(filepath.Join(t.TempDir(), "absent.yaml"))
 	if err == nil || !strings.Contains(err.Error(), "absent.yaml") || !strings.Contains(err.Error(), "check the path") {
 		t.Errorf("error = %v, want one that names the file and what to do", err)
 	}

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestChangedFlags(t *testing.T) {
 	_, fs := parseFlags(t, "--controllers=*", "--max-removal-percent=50", "--workers=0", "--kube_api_qps=5")
 	want := []string{"--controllers=[*]", "--kube-api-qps=5", "--max-removal-percent=50"}
-	if diff := cmp.Diff(want, hubprocess.ChangedFlags(fs)); diff != "" {
+	if diff := cmp.Diff(want, ChangedFlags(fs)); diff != "" {
 		t.Errorf("flags that differ from the defaults (-want +got):\n%s", diff)
 	}
-	if _, fs := parseFlags(t); len(hubprocess.ChangedFlags(fs)) != 0 {
-		t.Errorf("without arguments %v differ from the defaults", hubprocess.ChangedFlags(fs))
+	if _, fs := parseFlags(t); len(ChangedFlags(fs)) != 0 {
+		t.Errorf("without arguments %v differ from the defaults", ChangedFlags(fs))
 	}
 }
 

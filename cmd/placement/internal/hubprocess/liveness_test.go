@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -16,13 +15,13 @@ import (
 func TestAStuckEvaluationFailsTheLivenessCheck(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	running := metrics.NewRunning(now)
-	check := hubprocess.CheckEvaluations(running)
+	check := checkEvaluations(running)
 	end := running.Begin()
-	now.SetTime(time.Unix(0, 0).Add(hubprocess.StuckAfter))
+	now.SetTime(time.Unix(0, 0).Add(stuckAfter))
 	if err := check(nil); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	now.SetTime(time.Unix(0, 1).Add(hubprocess.StuckAfter))
+	now.SetTime(time.Unix(0, 1).Add(stuckAfter))
 	if err := check(nil); err == nil {
 		t.Error("after the limit: alive")
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"slices"
@@ -12,13 +12,12 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
-func parseDebugFlags(t *testing.T, args ...string) (*hubprocess.Options, *pflag.FlagSet) {
+func parseDebugFlags(t *testing.T, args ...string) (*Options, *pflag.FlagSet) {
 	t.Helper()
-	o := hubprocess.NewDebugOptions()
+	o := NewDebugOptions()
 	fs := pflag.NewFlagSet("debug", pflag.ContinueOnError)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	o.AddDebugFlags(fs)
@@ -86,7 +85,7 @@ func TestDebugFlags(t *testing.T) {
 		switch {
 		case found == nil:
 			t.Errorf("there is no --%s", f.Name)
-		case found.Hidden != (f.Hidden || slices.Contains(hubprocess.Ineffective, f.Name)):
+		case found.Hidden != (f.Hidden || slices.Contains(ineffective, f.Name)):
 			t.Errorf("--%s is hidden: %t", f.Name, found.Hidden)
 		}
 	})

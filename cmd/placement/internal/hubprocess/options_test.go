@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package hubprocess
 
 import (
 	"crypto/tls"
@@ -15,14 +15,13 @@ import (
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
 
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubprocess"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // parseFlags runs the command line through the flags of `placement controller`, as the root command sets them up.
-func parseFlags(t *testing.T, args ...string) (*hubprocess.Options, *pflag.FlagSet) {
+func parseFlags(t *testing.T, args ...string) (*Options, *pflag.FlagSet) {
 	t.Helper()
-	o := hubprocess.NewControllerOptions()
+	o := NewControllerOptions()
 	fs := pflag.NewFlagSet("controller", pflag.ContinueOnError)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	o.AddFlags(fs)
@@ -32,10 +31,10 @@ func parseFlags(t *testing.T, args ...string) (*hubprocess.Options, *pflag.FlagS
 	return o, fs
 }
 
-func nowhere(t *testing.T) hubprocess.Environment {
+func nowhere(t *testing.T) Environment {
 	t.Helper()
 	dir := t.TempDir()
-	return hubprocess.Environment{
+	return Environment{
 		Getenv:         func(string) string { return "" },
 		NamespaceFile:  filepath.Join(dir, "namespace"),
 		ServingCertDir: filepath.Join(dir, "serving-cert"),
@@ -230,7 +229,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestClientLimit(t *testing.T) {
-	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://hub.example:6443"))
+	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), expect.Kubeconfig("https://hub.example:6443"))
 	for _, tc := range []struct {
 		reason    string
 		args      []string
@@ -253,11 +252,6 @@ func TestClientLimit(t *testing.T) {
 			}
 		})
 	}
-}
-
-func kubeconfigFor(server string) string {
-	return "apiVersion: v1\nkind: Config\ncurrent-context: hub\ncontexts: [{name: hub, context: {cluster: hub, user: me}}]\n" +
-		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
 }
 
 func TestWebhookIsServedAsConfigured(t *testing.T) {
