@@ -4,6 +4,7 @@ package inventory
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -220,6 +221,9 @@ func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Inter
 func (s *Snapshot) Unreadable(candidates Members) Members {
 	return candidates.Intersection(s.unreadable)
 }
+
+// AllUnreadable returns the ids of all clusters with fields or scores that could not be decoded, in no order.
+func (s *Snapshot) AllUnreadable() iter.Seq[uint] { return s.unreadable.EachSet() }
 
 // maxDirectSort is the number of clusters up to which sorting their names is cheaper than the order of all clusters, which may have to be
 // computed first.

@@ -160,7 +160,7 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 		for _, verdict := range result.Best() {
 			got = append(got, verdict.Rank)
 		}
-		if want := bestApart(result.details().feasible, *request.AntiAffinity, request.Wanted); !slices.Equal(want, got) {
+		if want := bestApart(result.ranked, *request.AntiAffinity, request.Wanted); !slices.Equal(want, got) {
 			t.Fatalf("the clusters of the ranks %v are selected, the best are %v", got, want)
 		}
 		checkApart(t, result)

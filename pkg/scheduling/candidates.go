@@ -21,9 +21,14 @@ type candidates struct {
 	now        time.Time
 	recorder   Recorder
 
-	// clusters are the feasible clusters, sorted by name; avoid has by name the number of PreferNoSelect taints that are not tolerated.
-	clusters []*clusterinfo.ClusterInfo
-	avoid    map[string]int
+	// clusters are the feasible clusters, sorted by name; avoid has by name the number of PreferNoSelect taints that are not tolerated, and
+	// avoidCounts returns it by index in clusters, nil if there is none.
+	clusters    []*clusterinfo.ClusterInfo
+	avoid       map[string]int
+	avoidCounts func() []int
+	// kept returns the indices of the feasible incumbents whose score may be wrong because a field could not be decoded; nil without any. Such a
+	// cluster precedes the others, so that it is not removed for an unreadable field.
+	kept func() map[int]bool
 	// available iterates over the clusters in scope that are not terminating, in no particular order.
 	available iter.Seq[*clusterinfo.ClusterInfo]
 	// decisionCounts returns the number of decisions of other Placements by index in clusters, and the highest such number of any cluster.
@@ -37,10 +42,10 @@ type candidates struct {
 // compare returns the order of two clusters by their index: first those with fewer PreferNoSelect taints that are not tolerated
 // (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then by name.
 func (c *candidates) compare() func(a, b int) int {
-	totals, kept := c.totals(), c.kept()
+	totals, kept, avoid := c.totals(), c.kept(), c.avoidCounts()
 	return func(a, b int) int {
-		if order := cmp.Compare(c.avoidCount(a), c.avoidCount(b)); order != 0 {
-			return order
+		if avoid != nil && avoid[a] != avoid[b] {
+			return cmp.Compare(avoid[a], avoid[b])
 		}
 		if kept[a] != kept[b] {
 			if kept[a] {
@@ -56,11 +61,17 @@ func (c *candidates) compare() func(a, b int) int {
 	}
 }
 
-func (c *candidates) avoidCount(i int) int {
+func (c *candidates) findAvoidCounts() []int {
 	if len(c.avoid) == 0 {
-		return 0
+		return nil
 	}
-	return c.avoid[c.clusters[i].Name]
+	counts := make([]int, len(c.clusters))
+	for name, count := range c.avoid {
+		if i, feasible := c.index(name); feasible {
+			counts[i] = count
+		}
+	}
+	return counts
 }
 
 // ranked returns the verdicts of all candidates, best first and undecided.
@@ -70,24 +81,25 @@ func (c *candidates) ranked() []Verdict {
 		order[i] = i
 	}
 	slices.SortFunc(order, c.compare())
-	ranked, kept := make([]Verdict, 0, len(order)), c.kept()
+	ranked := make([]Verdict, 0, len(order))
 	for _, i := range order {
-		ranked = append(ranked, c.verdict(i, len(ranked)+1, kept))
+		ranked = append(ranked, c.verdict(i, len(ranked)+1))
 	}
 	return ranked
 }
 
-// kept returns the indices of the feasible incumbents whose score may be wrong because a field could not be
-// decoded; nil without any. Such a cluster precedes the others, so that it is not removed for an unreadable field.
-func (c *candidates) kept() map[int]bool {
+func (c *candidates) findKept() map[int]bool {
 	var kept map[int]bool
-	for i, info := range c.clusters {
-		if c.incumbents.prefers(info.Name) && len(c.unreadable(info)) > 0 {
-			if kept == nil {
-				kept = map[int]bool{}
-			}
-			kept[i] = true
+	for id := range c.snapshot.AllUnreadable() {
+		info := c.snapshot.ClusterInfo(id)
+		i, feasible := c.index(info.Name)
+		if !feasible || !c.incumbents.prefers(info.Name) || len(c.unreadable(info)) == 0 {
+			continue
 		}
+		if kept == nil {
+			kept = map[int]bool{}
+		}
+		kept[i] = true
 	}
 	return kept
 }

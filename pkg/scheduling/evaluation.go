@@ -31,8 +31,6 @@ type evaluation struct {
 
 	// scope are the clusters of the sets that are bound and selected.
 	scope inventory.Scope
-	// ranked has the feasible clusters with their stages, best first; nil when the selection does not rank all of them.
-	ranked []Verdict
 }
 
 // newEvaluation returns an evaluation with its scope. Its Result is Invalid if the Request or a set in scope is.

@@ -75,7 +75,7 @@ func antiAffinityText(r *reasons, v Verdict, d detail) string {
 	if !found {
 		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
 	}
-	holder := r.feasible()[v.conflict-1]
+	holder := r.result.ranked[v.conflict-1]
 	clause, link := fmt.Sprintf("%s=%s is taken", key, value), " by"
 	if holder.Stage != StageSelected {
 		clause, link = fmt.Sprintf("%s=%s is left to a cluster that is not selected either", key, value), ":"

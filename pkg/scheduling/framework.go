@@ -115,8 +115,6 @@ type reasons struct {
 	result *Result
 	// evalContext has the cost of the texts of predicates, which evaluate CEL expressions again.
 	evalContext *selector.EvalContext
-	// feasible returns the feasible clusters with their stages, best first.
-	feasible func() []Verdict
 	// hard are the hard constraints with the distribution of the selected clusters.
 	hard []hardConstraint
 	// matched are the results of the predicates on the cluster matchedOn, as far as they are known.

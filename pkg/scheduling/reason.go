@@ -66,10 +66,7 @@ func (r *Result) Causes() func(Verdict) string {
 
 // reasons returns what the texts of rejections are made from.
 func (r *Result) reasons() *reasons {
-	return &reasons{
-		result: r, evalContext: &selector.EvalContext{Now: r.now},
-		feasible: func() []Verdict { return r.details().feasible }, hard: hardConstraints(r.Spreads),
-	}
+	return &reasons{result: r, evalContext: &selector.EvalContext{Now: r.now}, hard: hardConstraints(r.Spreads)}
 }
 
 // of returns why the cluster of a Verdict was rejected.

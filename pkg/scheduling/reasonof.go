@@ -2,7 +2,11 @@
 
 package scheduling
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+)
 
 // DeletedReason is the reason of a cluster whose ManagedCluster does not exist.
 const DeletedReason = "ManagedCluster is deleted"
@@ -17,15 +21,18 @@ func (r *Result) ReasonOf(cluster string) string {
 	return r.Reason(verdict)
 }
 
-// VerdictOf returns the same as Verdict. Without anti-affinity and spread constraints it evaluates this cluster alone, and counts the
-// feasible clusters that precede it.
+// VerdictOf returns the same as Verdict. It evaluates this cluster alone, and counts the feasible clusters that precede it, unless the selection has
+// ranked them.
 func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 	info := r.Cluster(cluster)
 	if info == nil || r.candidates == nil {
 		return Verdict{}, false
 	}
+	if at := slices.IndexFunc(r.known(), func(v Verdict) bool { return v.Cluster == info }); at >= 0 {
+		return r.known()[at], true
+	}
 	if r.isRanked() {
-		return r.Verdict(cluster)
+		return r.filterAlone(info), true
 	}
 
 	if verdict, feasible := r.candidates.verdictOf(cluster); feasible {
@@ -36,8 +43,25 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 		return verdict, true
 	}
 
-	// A new evaluation keeps its side effects out of this Result.
-	return newEvaluation(r.Request, r.snapshot, r.incumbents, r.now).filterCluster(info), true
+	return r.filterAlone(info), true
+}
+
+// known returns the verdicts of feasible clusters that are known without another evaluation: of all of them if the selection has ranked them, and else
+// of the selected ones unless all are selected.
+func (r *Result) known() []Verdict {
+	switch {
+	case r.isRanked():
+		return r.ranked
+	case r.Request.wanted(r.Feasible()) < r.Feasible():
+		return r.Best()
+	default:
+		return nil
+	}
+}
+
+// filterAlone returns the verdict of a cluster that is not feasible. A new evaluation keeps its side effects out of this Result.
+func (r *Result) filterAlone(info *clusterinfo.ClusterInfo) Verdict {
+	return newEvaluation(r.Request, r.snapshot, r.incumbents, r.now).filterCluster(info)
 }
 
 // isRanked reports whether the selection depends on more than the order of the clusters.
@@ -55,13 +79,16 @@ func (c *candidates) verdictOf(cluster string) (Verdict, bool) {
 			rank++
 		}
 	}
-	return c.verdict(at, rank, c.kept()), true
+	return c.verdict(at, rank), true
 }
 
 // verdict returns the undecided verdict of a cluster by its index.
-func (c *candidates) verdict(i, rank int, kept map[int]bool) Verdict {
-	info := c.clusters[i]
-	return Verdict{Cluster: info, Rank: rank, Score: c.totals()[i], Avoid: c.avoid[info.Name], taint: -1, kept: kept[i]}
+func (c *candidates) verdict(i, rank int) Verdict {
+	verdict := Verdict{Cluster: c.clusters[i], Rank: rank, Score: c.totals()[i], taint: -1, kept: c.kept()[i]}
+	if avoid := c.avoidCounts(); avoid != nil {
+		verdict.Avoid = avoid[i]
+	}
+	return verdict
 }
 
 // lastSelected returns the worst of the selected clusters and their number; false when none is selected. It ranks the clusters only if
@@ -92,16 +119,16 @@ func (c *candidates) findLast() Verdict {
 			worst = i
 		}
 	}
-	return c.verdict(worst, rank, c.kept())
+	return c.verdict(worst, rank)
 }
 
 // best returns the verdicts of the clusters that the Request wants, best first.
 func (c *candidates) best() []Verdict {
-	top, kept := c.topIndices(c.request.wanted(len(c.clusters))), c.kept()
+	top := c.topIndices(c.request.wanted(len(c.clusters)))
 	slices.SortFunc(top, c.compare())
 	best := make([]Verdict, 0, len(top))
 	for _, i := range top {
-		verdict := c.verdict(i, len(best)+1, kept)
+		verdict := c.verdict(i, len(best)+1)
 		verdict.Stage = StageSelected
 		best = append(best, verdict)
 	}

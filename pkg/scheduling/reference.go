@@ -117,17 +117,13 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 func (e *evaluation) selectWithReasons(c *candidates, found *details) {
 	ranked, chosen := e.rankAndSelect(c)
 	e.recordRejections(ranked)
-	for _, i := range chosen {
-		found.best = append(found.best, ranked[i])
-	}
-
+	found.best = verdictsAt(ranked, chosen)
 	for i, verdict := range ranked {
 		at, _ := slices.BinarySearchFunc(found.verdicts, verdict.Cluster.Name, func(v Verdict, name string) int {
 			return cmp.Compare(v.Cluster.Name, name)
 		})
 		found.verdicts[at] = ranked[i]
 	}
-	found.feasible = ranked
 
 	for _, verdict := range found.verdicts {
 		if verdict.Stage != StageScope {

@@ -24,7 +24,6 @@ func (r *Result) Rejections() []Rejection {
 // rejections returns the Rejections of the verdicts of Reference, but counts them by sets of clusters.
 func (e *evaluation) rejections(runs []filterRun) []Rejection {
 	h, texts := histogram{}, e.result.reasons()
-	texts.feasible = func() []Verdict { return e.ranked }
 	for _, run := range runs {
 		if run.plugin.count != nil {
 			run.plugin.count(e, run.before, run.after, h)
@@ -34,10 +33,10 @@ func (e *evaluation) rejections(runs []filterRun) []Rejection {
 	}
 	h.add(StageTerminating, terminatingClause, runs[len(runs)-1].after.terminating)
 
-	if e.ranked == nil {
+	if e.result.ranked == nil {
 		h.add(StageRank, rankClause(len(e.result.Selected)), e.result.Feasible()-len(e.result.Selected))
 	} else {
-		h.addClauses(texts, e.ranked)
+		h.addClauses(texts, e.result.ranked)
 	}
 	return h.rejections()
 }

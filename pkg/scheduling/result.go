@@ -84,6 +84,8 @@ type Result struct {
 	candidates *candidates
 	stages     stageCounts
 	details    func() *details
+	// ranked has the feasible clusters with their stages, best first; nil when the selection does not rank all of them.
+	ranked []Verdict
 	// best is nil when Best takes the verdicts of details.
 	best func() []Verdict
 	// rejections is nil when Rejections counts the verdicts instead.
@@ -99,9 +101,9 @@ type Postponement struct {
 
 // details has the verdicts of all clusters, as the reference finds them.
 type details struct {
-	// verdicts has every existing cluster, sorted by name; best has the selected clusters and feasible all feasible ones, best first.
-	verdicts, best, feasible []Verdict
-	prioritizers             []PrioritizerScores
+	// verdicts has every existing cluster, sorted by name; best has the selected clusters, best first.
+	verdicts, best []Verdict
+	prioritizers   []PrioritizerScores
 }
 
 // Cluster returns a cluster of the Snapshot by name; nil when it does not exist.

@@ -10,7 +10,7 @@ func (e *evaluation) newCandidates() *candidates {
 		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.evalContext.Now, avoid: map[string]int{}, recorder: e.recorder,
 	}
 	e.result.Cost = e.evalContext.Cost()
-	c.totals = sync.OnceValue(c.sumScores)
+	c.totals, c.kept, c.avoidCounts = sync.OnceValue(c.sumScores), sync.OnceValue(c.findKept), sync.OnceValue(c.findAvoidCounts)
 	c.last = sync.OnceValue(c.findLast)
 	e.result.candidates = c
 	return c

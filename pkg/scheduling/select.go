@@ -48,8 +48,18 @@ func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []in
 		ranked[i].Stage = StageSelected
 		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
 	}
+	e.result.ranked = ranked
 	slices.SortFunc(e.result.Selected, func(a, b *clusterinfo.ClusterInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return ranked, chosen
+}
+
+// verdictsAt returns the verdicts with these indices.
+func verdictsAt(ranked []Verdict, indices []int) []Verdict {
+	verdicts := make([]Verdict, 0, len(indices))
+	for _, i := range indices {
+		verdicts = append(verdicts, ranked[i])
+	}
+	return verdicts
 }
 
 // recordRejections sets the stage of every ranked cluster that was not selected. With room for more clusters, a constraint rejected it.
@@ -71,12 +81,13 @@ func (e *evaluation) countMissing(wanted, taken int) {
 
 // selectFast selects without verdicts. It ranks all candidates only for anti-affinity and spread constraints.
 func (e *evaluation) selectFast(c *candidates) {
-	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
-		e.ranked, _ = e.rankAndSelect(c)
-		e.recordRejections(e.ranked)
-		for i := range e.ranked {
-			e.result.stages[e.ranked[i].Stage]++
+	if e.result.isRanked() {
+		ranked, chosen := e.rankAndSelect(c)
+		e.recordRejections(ranked)
+		for i := range ranked {
+			e.result.stages[ranked[i].Stage]++
 		}
+		e.result.best = func() []Verdict { return verdictsAt(ranked, chosen) }
 		return
 	}
 	wanted := e.request.wanted(len(c.clusters))
