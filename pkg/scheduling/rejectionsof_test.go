@@ -71,6 +71,9 @@ func checkCausesOf(t *rapid.T, result *Result) {
 		if got, want := result.ReasonOf(name), result.Reason(verdict); got != want {
 			t.Fatalf("%s alone: %q, want %q", name, got, want)
 		}
+		if alone, found := result.VerdictOf(name); !found || alone != verdict {
+			t.Fatalf("%s alone: %+v, want %+v", name, alone, verdict)
+		}
 		if fits := verdict.Rank > 0; result.IsFeasible(name) != fits {
 			t.Fatalf("%s fits: %v, want %v", name, result.IsFeasible(name), fits)
 		}
