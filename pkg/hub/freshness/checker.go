@@ -102,13 +102,7 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 		return ErrObjectChanged
 	}
 
-	if err := c.wait(ctx, p.versions, p.since, p.concerns); err != nil {
-		return err
-	}
-	for _, list := range p.lists {
-		list.reached.Store(true)
-	}
-	return nil
+	return c.wait(ctx, p.versions, p.since, p.concerns)
 }
 
 func concernsNothing(change) bool { return false }
@@ -262,26 +256,30 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, resource := range resources {
-		if recent := c.reader.recentList(resource, ""); recent != nil {
-			var versions map[Object]string
-			if !p.removal.AllClusters || !recent.reached.Load() {
-				versions = p.versionsOf(resource, recent)
-			}
-			if c.useEarlier(p, recent, versions, p.concernsEarlier) {
-				continue
-			}
+		recent := c.reader.recentList(resource, "")
+		if recent != nil && c.useEarlier(p, recent, c.versionsOf(p, resource, recent), p.concernsEarlier) {
+			continue
 		}
 
 		reads.Go(func() error {
-			r, err := c.reader.list(readsCtx, resource, "")
+			list, err := c.reader.list(readsCtx, resource, "")
 			if err == nil {
-				p.addList(r, p.versionsOf(resource, r))
+				p.addAll(c.versionsOf(p, resource, list))
 			}
 			return err
 		})
 	}
 
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
+}
+
+// versionsOf returns the versions of the deciding clusters, or of their scores, in a list of all; none where every cluster decides and the view has
+// reached them all.
+func (c *Checker) versionsOf(p *proof, resource schema.GroupVersionResource, list *reading) map[Object]string {
+	if p.removal.AllClusters && list.isReached(resource, c.observed) {
+		return nil
+	}
+	return p.versionsOf(resource, list)
 }
 
 // wait returns nil once the view has reached the versions, and ErrViewChanged if it has shown a change that concerns the caller. It waits at

@@ -31,8 +31,6 @@ type proof struct {
 	since uint64
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
-	// lists are those of which the proof has every object.
-	lists []*reading
 }
 
 func newProof(removal ProofRequest) *proof {
@@ -91,16 +89,6 @@ func (p *proof) has(object Object) bool {
 // add adds an object with its version.
 func (p *proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
 
-// addList adds the versions of a list.
-func (p *proof) addList(list *reading, versions map[Object]string) {
-	p.addAll(versions)
-	if p.removal.AllClusters {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.lists = append(p.lists, list)
-	}
-}
-
 // addAll adds objects with their versions.
 func (p *proof) addAll(versions map[Object]string) {
 	p.mu.Lock()
@@ -111,15 +99,14 @@ func (p *proof) addAll(versions map[Object]string) {
 // versionsOf returns the versions of the deciding clusters, or of their scores, in a list of all: an object that only the
 // view shows does not exist.
 func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) map[Object]string {
-	versions := listVersions(resource, list.objects, list.shown)
-	cluster := func(object Object) string {
-		if resource == Scores {
-			return object.Namespace
-		}
-		return object.Name
+	versions := map[Object]string{}
+	switch {
+	case p.removal.AllClusters:
+		versions = listVersions(resource, list.objects, list.shown)
+	case resource == Scores:
+		versions = listVersions(resource, list.objects, list.shown)
+		maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(object.Namespace) })
 	}
-	maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(cluster(object)) })
-
 	if resource == Clusters {
 		for _, name := range p.removal.Clusters {
 			versions[clusterObject(name)] = list.objects[types.NamespacedName{Name: name}].ResourceVersion

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,8 +57,22 @@ type reading struct {
 	ended time.Time
 	// shown are the objects of the view when a list was sent. Those that it shows later are changes.
 	shown []Object
-	// reached is set once the view has reached every version of a list, and shows no object that the list lacks.
-	reached atomic.Bool
+	// reached is set once the view has reached every version of a list of all, and shows no object that the list lacks. The mutex is held while they
+	// are compared, which one of the proofs that use the list does for all.
+	mu      sync.Mutex
+	reached bool
+}
+
+// isReached reports whether the view has reached every version of a list of all, and shows no object that the list lacks. A change of the view after
+// the request of the list may have made it so.
+func (r *reading) isReached(resource schema.GroupVersionResource, observed *Observed) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.reached {
+		behind, _ := observed.check(listVersions(resource, r.objects, r.shown), r.view, concernsNothing)
+		r.reached = len(behind) == 0
+	}
+	return r.reached
 }
 
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
