@@ -66,6 +66,23 @@ func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint
 	return selector.Verdict{Matched: cached.matched, Err: details.err, Expression: details.expression}
 }
 
+// maxSettleCost is the cost, in cost units of CEL, of an evaluation by settle, which takes at most in the order of a tenth of a millisecond.
+const maxSettleCost = 1_000
+
+// settle caches the verdict of clusters that all have the same one if the first expression decides, as it does for one of them. The cache must be new.
+// The caller may hold a mutex.
+func (c *celCache) settle(clusters Members, one *clusterinfo.ClusterInfo) {
+	evaluation := &selector.EvalContext{Limit: maxSettleCost}
+	verdict := c.selector.Match(one, evaluation)
+	if verdict.Err != nil || evaluation.Stopped() || !c.selector.DecidedByFirst(verdict) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.verdicts.settle(clusters, verdict.Matched, uint32(evaluation.Cost()))
+	c.totalCost = uint64(clusters.Count()) * evaluation.Cost()
+}
+
 // lookUp returns the verdict for a cluster as it is at a generation, and whether it is valid at a time.
 func (c *celCache) lookUp(id uint, generation uint64, now time.Time) (cachedVerdict, verdictDetails, bool) {
 	c.mu.Lock()

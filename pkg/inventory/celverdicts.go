@@ -70,6 +70,18 @@ func (v *celVerdicts) set(id uint, verdict cachedVerdict) {
 	}
 }
 
+// settle sets the verdict of clusters in empty celVerdicts.
+func (v *celVerdicts) settle(clusters Members, matched bool, cost uint32) {
+	words := clusters.Words()
+	v.blocks = make([]verdictBlock, len(words))
+	for i, word := range words {
+		v.blocks[i] = verdictBlock{valid: word, cost: cost}
+		if matched {
+			v.blocks[i].matched = word
+		}
+	}
+}
+
 // setCost sets the cost of a verdict, which is valid.
 func (b *verdictBlock) setCost(at uint, cost uint32) {
 	if b.costs == nil && b.valid&^(1<<at) == 0 {

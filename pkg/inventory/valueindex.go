@@ -5,6 +5,9 @@ package inventory
 import (
 	"slices"
 
+	"github.com/bits-and-blooms/bitset"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -29,6 +32,13 @@ type valueIndex struct {
 type clustersByValue struct {
 	references int
 	ids        map[string][]uint32
+	// present are the clusters with any value, and long is the number of those whose value is longer than that of a label.
+	present Members
+	long    int
+}
+
+func newClustersByValue() *clustersByValue {
+	return &clustersByValue{references: 1, ids: map[string][]uint32{}, present: bitset.New(0)}
 }
 
 func newValueIndex() *valueIndex {
@@ -47,7 +57,7 @@ func (vi *valueIndex) acquire(key clusterinfo.Property) bool {
 
 // add adds an empty index of a property, with a reference to it.
 func (vi *valueIndex) add(key clusterinfo.Property) {
-	vi.byKey[key] = &clustersByValue{references: 1, ids: map[string][]uint32{}}
+	vi.byKey[key] = newClustersByValue()
 }
 
 func (vi *valueIndex) release(key clusterinfo.Property) {
@@ -64,8 +74,8 @@ func (vi *valueIndex) idsOf(key clusterinfo.Property) map[string][]uint32 { retu
 
 // build computes the index of every property anew, in one pass over the clusters.
 func (vi *valueIndex) build(all clusters) {
-	for _, indexed := range vi.byKey {
-		indexed.ids = map[string][]uint32{}
+	for key := range vi.byKey {
+		vi.byKey[key] = newClustersByValue()
 	}
 	for id, info := range all {
 		vi.eachOf(info, func(v *clustersByValue, value string) { v.add(value, id) })
@@ -119,7 +129,13 @@ func (vi *valueIndex) eachOf(info *clusterinfo.ClusterInfo, visit func(indexed *
 	visitAll(clusterinfo.Claim, info.Claims)
 }
 
-func (v *clustersByValue) add(value string, id uint) { v.ids[value] = append(v.ids[value], uint32(id)) }
+func (v *clustersByValue) add(value string, id uint) {
+	v.ids[value] = append(v.ids[value], uint32(id))
+	v.present.Set(id)
+	if len(value) > validation.LabelValueMaxLength {
+		v.long++
+	}
+}
 
 func (v *clustersByValue) remove(value string, id uint) {
 	ids := v.ids[value]
@@ -127,6 +143,10 @@ func (v *clustersByValue) remove(value string, id uint) {
 	at := slices.Index(ids, uint32(id))
 	if at < 0 {
 		return
+	}
+	v.present.Clear(id)
+	if len(value) > validation.LabelValueMaxLength {
+		v.long--
 	}
 	last := len(ids) - 1
 	ids[at] = ids[last]
@@ -177,4 +197,22 @@ func (v *clustersByValue) count(of []string) int {
 // property Name, whatever else has changed.
 func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
+}
+
+// others returns those of the candidates that have each of some labels with a value that is none of the listed ones; nil if a value is too long.
+func (vi *valueIndex) others(candidates Members, labels []selector.RequiredValue) Members {
+	others := candidates.Clone()
+	for _, label := range labels {
+		indexed := vi.byKey[label.Key]
+		if indexed.long > 0 {
+			return nil
+		}
+		others.InPlaceIntersection(indexed.present)
+		for _, value := range label.Values {
+			for _, id := range indexed.ids[value] {
+				others.Clear(uint(id))
+			}
+		}
+	}
+	return others
 }

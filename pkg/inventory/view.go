@@ -94,8 +94,11 @@ func (v *view) match(candidates clusters) {
 	}
 }
 
-// eachIndexedProperty visits the labels and claims of which a view requires a value.
+// eachIndexedProperty visits the labels and claims of which a view requires a value, or which its first CEL expression compares.
 func eachIndexedProperty(of *view, visit func(clusterinfo.Property)) {
+	for _, compared := range of.selector.ComparedLabels() {
+		visit(compared.Key)
+	}
 	required, _ := of.selector.RequiredValues()
 	for _, values := range required {
 		if values.Key.Kind != clusterinfo.Name {

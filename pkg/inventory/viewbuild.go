@@ -172,15 +172,32 @@ func (v *views) add(made *view, built *valueIndex) {
 	made.references = 1
 	v.byIdentity[made.identity] = made
 	v.eachEntry(made, func(in map[*view]struct{}) { in[made] = struct{}{} })
+	eachIndexedProperty(made, func(key clusterinfo.Property) {
+		if !v.index.acquire(key) {
+			v.index.byKey[key] = built.byKey[key]
+			v.index.byKey[key].references = 1
+		}
+	})
 	if made.selector.HasCEL() {
 		made.celCache = newCELCache(made.selector)
 		v.dynamic++
+		v.settleOthers(made)
 	}
-
-	eachIndexedProperty(made, func(key clusterinfo.Property) {
-		if !v.index.acquire(key) {
-			v.index.byKey[key] = &clustersByValue{references: 1, ids: built.byKey[key].ids}
-		}
-	})
 	v.changed[made] = struct{}{}
+}
+
+// settleOthers caches the verdict of all clusters whose labels have none of the values with which the first CEL expression of a view compares them,
+// if it decides: most expressions compare a label with few of its values, and all these clusters have the same verdict.
+func (v *views) settleOthers(made *view) {
+	labels := made.selector.ComparedLabels()
+	if len(labels) == 0 {
+		return
+	}
+	others := v.index.others(made.matches.bits, labels)
+	if others == nil {
+		return
+	}
+	if id, found := others.NextSet(0); found {
+		made.celCache.settle(others, v.clusters.infos.get(id))
+	}
 }

@@ -104,6 +104,29 @@ func comparedWith(value ast.NavigableExpr) []string {
 	return literalTexts(other)
 }
 
+// ComparedLabels returns the labels that the first CEL expression compares with literals, with these literals, if it reads nothing else: it has the
+// same result and cost for all clusters that have each of these labels with another value. Values are empty where an expression looks at the presence
+// of the label alone. It returns nil if there is no such expression, and for values that are longer than an API server permits.
+func (s *Selector) ComparedLabels() []RequiredValue {
+	if !s.HasCEL() || s.programs[0].memo == nil {
+		return nil
+	}
+	labels := s.programs[0].memo.labels
+	compared := make([]RequiredValue, 0, len(labels))
+	for _, label := range labels {
+		if !label.compared {
+			return nil
+		}
+		compared = append(compared, RequiredValue{Key: clusterinfo.Property{Kind: clusterinfo.Label, Name: label.key}, Values: label.literals})
+	}
+	return compared
+}
+
+// DecidedByFirst reports whether the first CEL expression alone decides a Verdict of the Selector.
+func (s *Selector) DecidedByFirst(verdict Verdict) bool {
+	return len(s.programs) == 1 || !verdict.Matched && verdict.program == s.programs[0]
+}
+
 // result returns the result for a cluster if it is known and costs no more than a limit, and the key for add.
 func (m *memo) result(info *clusterinfo.ClusterInfo, limit uint64) (known memoResult, key string, found bool) {
 	if m == nil {

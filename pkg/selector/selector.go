@@ -253,7 +253,7 @@ func (s *Selector) identify() string {
 type RequiredValue struct {
 	// Key is a name, a label or a claim.
 	Key clusterinfo.Property
-	// Values are sorted, and never empty. They must not be changed.
+	// Values must not be changed. RequiredValues returns them sorted, and never none.
 	Values []string
 }
 
