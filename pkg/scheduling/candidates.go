@@ -31,6 +31,9 @@ type candidates struct {
 	kept func() map[int]bool
 	// available iterates over the clusters in scope that are not terminating, in no particular order.
 	available iter.Seq[*clusterinfo.ClusterInfo]
+	// shared returns the scores of all candidates that find computes, from those of other Requests if there are any. The scores depend on the
+	// clusters and on what they are about alone.
+	shared func(about string, find func() []int64) []int64
 	// decisionCounts returns the number of decisions of other Placements by index in clusters, and the highest such number of any cluster.
 	decisionCounts func() (of func(i int) int, highest int)
 	// totals returns the total scores by index in clusters.

@@ -63,7 +63,7 @@ func memoize[T any](e *evaluation, about string, find func() T, size func(T) int
 		return find()
 	}
 	identity := inventory.RequestIdentity(e.request.ClusterSets, e.request.selectors())
-	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
+	return inventory.Memoize(e.snapshot, identity, about+"\x00"+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
 func (e *evaluation) dynamic() bool {

@@ -91,7 +91,7 @@ func (e *evaluation) filterTaints(in *filtered) *filtered {
 
 	left := *in
 	if forbidden != nil {
-		left = *in.without(forbidden)
+		left = *e.without(in, forbidden)
 	}
 	left.avoid = avoid
 	return &left

@@ -3,6 +3,9 @@
 package scheduling
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -67,12 +70,27 @@ type filtered struct {
 	tainted  inventory.Members
 	// avoid has by name the number of PreferNoSelect taints that are not tolerated.
 	avoid map[string]int
+	// removed identifies the clusters that were removed from those that match the predicates; empty for none.
+	removed string
 }
 
 // bytes estimates the size, without the ClusterInfos.
 func (f *filtered) bytes() int {
 	const fixed, perCluster, bitsPerByte = 256, 16, 8
-	return fixed + len(f.indices)*perCluster + int(f.tainted.Len()/bitsPerByte)
+	return fixed + len(f.indices)*perCluster + int(f.tainted.Len()/bitsPerByte) + len(f.removed)
+}
+
+// without returns the clusters except for the removed ones. The result is shared by all Requests with the same sets and predicates.
+func (e *evaluation) without(f *filtered, rejected inventory.Members) *filtered {
+	var removed strings.Builder
+	for _, word := range rejected.Words() {
+		removed.WriteString(strconv.FormatUint(word, 36) + ",")
+	}
+	return memoize(e, removed.String(), func() *filtered {
+		left := f.without(rejected)
+		left.removed = removed.String()
+		return left
+	}, (*filtered).bytes)
 }
 
 // without returns the clusters except for the rejected ones.

@@ -22,7 +22,9 @@ func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioriti
 		reads: func(Prioritizer) []clusterinfo.Property {
 			return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(resource)}}
 		},
-		scores: func(c *candidates, _ Prioritizer) []int64 { return c.allocatable(string(resource)) },
+		scores: func(c *candidates, _ Prioritizer) []int64 {
+			return c.shared(name, func() []int64 { return c.allocatable(string(resource)) })
+		},
 		hasScore: func(info *clusterinfo.ClusterInfo) bool {
 			_, reported := info.Resources[string(resource)]
 			return reported

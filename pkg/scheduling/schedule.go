@@ -45,6 +45,10 @@ func scheduleRecorded(
 
 	c := e.newCandidates()
 	c.clusters, c.avoid = left.clusters, left.avoid
+	c.shared = func(about string, find func() []int64) []int64 {
+		const perScore = 8
+		return memoize(e, about+" "+left.removed, find, func(scores []int64) int { return len(scores) * perScore })
+	}
 	c.available = func(yield func(*clusterinfo.ClusterInfo) bool) {
 		candidates, _ := snapshot.Candidates(e.scope)
 		for index := range candidates.EachSet() {

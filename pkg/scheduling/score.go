@@ -12,6 +12,7 @@ func (e *evaluation) newCandidates() *candidates {
 	e.result.Cost = e.evalContext.Cost()
 	c.totals, c.kept, c.avoidCounts = sync.OnceValue(c.sumScores), sync.OnceValue(c.findKept), sync.OnceValue(c.findAvoidCounts)
 	c.last = sync.OnceValue(c.findLast)
+	c.shared = func(_ string, find func() []int64) []int64 { return find() }
 	e.result.candidates = c
 	return c
 }
