@@ -14,7 +14,8 @@ import (
 
 func TestExecute(t *testing.T) {
 	unreachable := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), expect.Kubeconfig("https://127.0.0.1:1"))
-	badConfig := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), "apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\nx: 1\n")
+	badConfig := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"),
+		"apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\nx: 1\n")
 	for _, tc := range []struct {
 		reason     string
 		args       []string

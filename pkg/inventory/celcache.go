@@ -69,8 +69,8 @@ func (c *celCache) match(id uint, info *clusterinfo.ClusterInfo, generation uint
 // maxSettleCost is the cost, in cost units of CEL, of an evaluation by settle, which takes at most in the order of a tenth of a millisecond.
 const maxSettleCost = 1_000
 
-// settle caches the verdict of clusters that all have the same one if the first expression decides, as it does for one of them. The cache must be new.
-// The caller may hold a mutex.
+// settle caches the verdict of clusters that all have the same one if the first expression decides, as it does for one of them. The cache must be
+// new. The caller may hold a mutex.
 func (c *celCache) settle(clusters Members, one *clusterinfo.ClusterInfo) {
 	evaluation := &selector.EvalContext{Limit: maxSettleCost}
 	verdict := c.selector.Match(one, evaluation)

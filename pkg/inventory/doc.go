@@ -10,7 +10,8 @@
 // Work is proportional to the change. Every distinct selector in use has one view, a bitset of the clusters that match, and the views are
 // indexed by what they read: a changed label or claim re-evaluates, on that one cluster, the views that require the old or the new value,
 // or read the property in another way. The dependents of the views that flip are affected. Selectors with CEL cache the verdict on each
-// cluster on which they were evaluated. Snapshots share everything that has not changed: clusters and counts are in chunks, views in
+// cluster on which they were evaluated. Where the first expression compares labels, one evaluation gives the verdict of all clusters that have
+// these labels with other values. Snapshots share everything that has not changed: clusters and counts are in chunks, views in
 // bitsets, names in radix trees, and all of these are copied on write.
 //
 // With Assumptions, clusters and sets count as controllers of the hub are about to write them.

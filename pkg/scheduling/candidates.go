@@ -47,7 +47,7 @@ type candidates struct {
 func (c *candidates) compare() func(a, b int) int {
 	totals, kept, avoid := c.totals(), c.kept(), c.avoidCounts()
 	return func(a, b int) int {
-		if avoid != nil && avoid[a] != avoid[b] {
+		if len(avoid) > 0 && avoid[a] != avoid[b] {
 			return cmp.Compare(avoid[a], avoid[b])
 		}
 		if kept[a] != kept[b] {

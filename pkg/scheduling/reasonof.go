@@ -46,8 +46,8 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 	return r.filterAlone(info), true
 }
 
-// known returns the verdicts of feasible clusters that are known without another evaluation: of all of them if the selection has ranked them, and else
-// of the selected ones unless all are selected.
+// known returns the verdicts of feasible clusters that are known without another evaluation: of all of them if the selection has ranked them, and
+// else of the selected ones unless all are selected.
 func (r *Result) known() []Verdict {
 	switch {
 	case r.isRanked():

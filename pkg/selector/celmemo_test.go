@@ -22,7 +22,8 @@ func labelled(name string, labels map[string]string) *clusterinfo.ClusterInfo {
 // drawLabelExpression draws an expression that reads labels, mostly by their keys.
 func drawLabelExpression(t *rapid.T) string {
 	question := rapid.SampledFrom([]string{
-		`%s == "a"`, `"a" != %s`, `%s == ""`, `%s in ["a", "b"]`, `%s in ["a", ""]`, `%[1]s == %[1]s`, `[%s] == ["a"]`, `dyn(%s) == "a"`, `"a" in [%s]`,
+		`%s == "a"`, `"a" != %s`, `%s == ""`, `%s in ["a", "b"]`, `%s in ["a", ""]`, `%[1]s == %[1]s`, `[%s] == ["a"]`, `dyn(%s) == "a"`,
+		`"a" in [%s]`,
 		`%s.startsWith("b")`, `["a", "b"].exists(v, %s == v)`, `size(%s) > 1`, `%s.matches("^a+$")`, `semver(%s + ".0.0").major() == 1`, `dyn(%s)`,
 		`(%s == "a" ? "x" : "y") == "x"`, `%s.lowerAscii() == "a"`, `string(%s) in ["a"]`,
 	})
@@ -104,7 +105,8 @@ func TestMemoOfExpressions(t *testing.T) {
 		`managedCluster.scores("x").size() == 0`:                                                       "none",
 		`managedCluster.status.version.kubernetes == "1"`:                                              "none",
 		`["1","2","3","4","5","6","7","8","9"].all(n, true)` + manyLabels(maxMemoLabels+1):             "none",
-		`true` + manyLabels(maxMemoLabels):                                                             "0 of [], 1 of [], 2 of [], 3 of [], 4 of [], 5 of [], 6 of [], 7 of []",
+		`true` + manyLabels(maxMemoLabels): "0 of [], 1 of [], 2 of [], 3 of [], 4 of [], 5 of [], 6 of [], " +
+			"7 of []",
 	} {
 		p, err := compile(expression)
 		if err != nil {
@@ -148,7 +150,7 @@ func TestMemoForgetsCancelledEvaluations(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	info := labelled("c1", map[string]string{"x": "a"})
-	_, _ = p.evaluate(info, &EvalContext{Now: now, Done: done}) //nolint:errcheck // A cancelled evaluation has no result.
+	_, _ = p.evaluate(info, &EvalContext{Now: now, Done: done})
 	if _, _, found := p.memo.result(info, expressionCost); found {
 		t.Error("the result of a cancelled evaluation is remembered")
 	}

@@ -10,7 +10,7 @@
 // An evaluation of a CEL expression ends by its cost, the bytes that it builds or its context, and never by a clock, and leaves no goroutine
 // behind. Nodes of the program charge a meter before they build or walk a value (docs/spec/differences.md C2): weights of nodes in
 // celweights.go, calls in celcharges.go, walks in celwalk.go, regular expressions in celregex.go. Compile refuses expressions that grow
-// whatever the cluster is (celgrowth.go).
+// whatever the cluster is (celgrowth.go). An expression that reads a few labels alone keeps its results by their values (celmemo.go).
 //
 // CEL expressions see a ManagedCluster without metadata.resourceVersion and metadata.managedFields: a change of these alone re-evaluates no
 // placement, so no decision may depend on them.
