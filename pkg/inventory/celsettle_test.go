@@ -42,7 +42,11 @@ func TestOtherValuesAreEvaluatedOnce(t *testing.T) {
 		{"a label that no cluster has", []string{`managedCluster.metadata.labels["none"] == "z1"`}, 100},
 		{"more than a comparison", []string{zone + `.startsWith("z1")`}, 100},
 		{"more than labels", []string{claims}, 100},
-		{"too much for an event", []string{strings.Repeat(`[1,2,3,4,5,6,7,8,9].all(i, `, 3) + zone + ` == "z1" || i > 0` + strings.Repeat(`)`, 3)}, 100},
+		{
+			"too much for an event", []string{
+				strings.Repeat(`[1,2,3,4,5,6,7,8,9].all(i, `, 3) + zone + ` == "z1" || i > 0` + strings.Repeat(`)`, 3),
+			}, 100,
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
