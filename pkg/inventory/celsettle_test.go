@@ -133,3 +133,23 @@ func expectMatches(t *rapid.T, snapshot *Snapshot, by *selector.Selector) {
 		t.Fatalf("%s costs %d with errors %v, want %d and %v", by, evaluation.Cost(), errors, want.Cost(), wantErrors)
 	}
 }
+
+// TestOthersLeavesOutFewClusters checks that no more clusters are left out under the mutex than is quick.
+func TestOthersLeavesOutFewClusters(t *testing.T) {
+	zone, index, all := clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}, newValueIndex(), newFlags()
+	index.add(zone)
+	for id := range uint(maxListed + 1) {
+		index.byKey[zone].add("common", id)
+		all.set(id, true)
+	}
+	index.byKey[zone].add("rare", maxListed+1)
+	all.set(maxListed+1, true)
+
+	if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"common"}}}); others != nil {
+		t.Errorf("%d clusters are left out", maxListed+1)
+	}
+	others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"rare"}}})
+	if others == nil || others.Count() != maxListed+1 {
+		t.Errorf("the others are %v, want all but one", others)
+	}
+}

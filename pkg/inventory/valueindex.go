@@ -199,12 +199,16 @@ func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
 }
 
-// others returns those of the candidates that have each of some labels with a value that is none of the listed ones; nil if a value is too long.
+// maxListed is how many clusters others leaves out at most for a label: the caller holds a mutex, and what it does not get is evaluated later.
+const maxListed = 10_000
+
+// others returns those of the candidates that have each of some labels with a value that is none of the listed ones; nil if a value is too long, or
+// too many clusters have a listed one.
 func (vi *valueIndex) others(candidates Members, labels []selector.RequiredValue) Members {
 	others := candidates.Clone()
 	for _, label := range labels {
 		indexed := vi.byKey[label.Key]
-		if indexed.long > 0 {
+		if indexed.long > 0 || indexed.count(label.Values) > maxListed {
 			return nil
 		}
 		others.InPlaceIntersection(indexed.present)

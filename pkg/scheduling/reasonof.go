@@ -28,8 +28,9 @@ func (r *Result) VerdictOf(cluster string) (Verdict, bool) {
 	if info == nil || r.candidates == nil {
 		return Verdict{}, false
 	}
-	if at := slices.IndexFunc(r.known(), func(v Verdict) bool { return v.Cluster == info }); at >= 0 {
-		return r.known()[at], true
+	known := r.known()
+	if at := slices.IndexFunc(known, func(v Verdict) bool { return v.Cluster == info }); at >= 0 {
+		return known[at], true
 	}
 	if r.isRanked() {
 		return r.filterAlone(info), true

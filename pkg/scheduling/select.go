@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"sync"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
@@ -87,7 +88,7 @@ func (e *evaluation) selectFast(c *candidates) {
 		for i := range ranked {
 			e.result.stages[ranked[i].Stage]++
 		}
-		e.result.best = func() []Verdict { return verdictsAt(ranked, chosen) }
+		e.result.best = sync.OnceValue(func() []Verdict { return verdictsAt(ranked, chosen) })
 		return
 	}
 	wanted := e.request.wanted(len(c.clusters))

@@ -20,6 +20,11 @@ const (
 	memoSize = 64
 	// maxMemoLabels is how many labels an expression with a memo reads at most, so that the keys are short.
 	maxMemoLabels = 8
+	// maxMemoLiterals is how many literals a label is compared with at most, because each is looked at without a charge. With more of them the
+	// value counts as it is.
+	maxMemoLiterals = 32
+	// maxMemoError is the length in bytes of the text of the longest error that is kept.
+	maxMemoError = 256
 )
 
 // memo has the results of an expression that reads nothing of a cluster but labels by their keys. Most clusters of a fleet have the same values
@@ -67,19 +72,18 @@ func newMemo(checked *cel.Ast, reads []clusterinfo.Property) *memo {
 
 // look notes what one use of the cluster compares a label with.
 func (m *memo) look(use ast.NavigableExpr) {
-	path, presence := constantPath(use)
+	path, value, presence := constantPath(use)
 	at := slices.IndexFunc(m.labels, func(l memoLabel) bool { return len(path) == 3 && l.key == path[2] })
 	if at < 0 || presence {
 		return
 	}
-	value := use
-	for range path {
-		value, _ = value.Parent()
-	}
 	label := &m.labels[at]
 	literals := comparedWith(value)
-	label.compared = label.compared && literals != nil
 	label.literals = append(label.literals, literals...)
+	label.compared = label.compared && literals != nil && len(label.literals) <= maxMemoLiterals
+	if !label.compared {
+		label.literals = nil
+	}
 }
 
 // comparedWith returns the literals with which the parent of an expression compares it; nil if the parent does something else.
@@ -138,9 +142,9 @@ func (m *memo) result(info *clusterinfo.ClusterInfo, limit uint64) (known memoRe
 	return known, key, found && known.cost <= limit
 }
 
-// add adds a result.
+// add adds a result, unless the text of its error is long.
 func (m *memo) add(key string, result memoResult) {
-	if m != nil {
+	if m != nil && (result.err == nil || len(result.err.Error()) <= maxMemoError) {
 		m.results.Add(key, result)
 	}
 }

@@ -92,19 +92,23 @@ func TestMemoChangesNoResult(t *testing.T) {
 // TestMemoOfExpressions checks which labels a memo distinguishes by their values.
 func TestMemoOfExpressions(t *testing.T) {
 	for expression, want := range map[string]string{
-		`managedCluster.metadata.labels["x"] in ["a", "b"]`:                                            "x of [a b]",
-		`managedCluster.metadata.labels.x == "a" || "b" != managedCluster.metadata.labels["x"]`:        "x of [a b]",
-		`"x" in managedCluster.metadata.labels && managedCluster.metadata.labels["y"] == "a"`:          "x of [], y of [a]",
-		`managedCluster.metadata.labels["x"].startsWith("a")`:                                          "x",
-		`managedCluster.metadata.labels["x"] == "a" || managedCluster.metadata.labels["x"].size() > 3`: "x",
-		`managedCluster.metadata.labels["x"] == managedCluster.metadata.labels["y"]`:                   "x, y",
-		`managedCluster.metadata.labels["x"] == ""`:                                                    "x",
-		`has(managedCluster.metadata) && true`:                                                         "",
-		`managedCluster.metadata.labels.exists(k, k == "x")`:                                           "none",
-		`managedCluster.metadata.labels["x"] == managedCluster.metadata.name`:                          "none",
-		`managedCluster.scores("x").size() == 0`:                                                       "none",
-		`managedCluster.status.version.kubernetes == "1"`:                                              "none",
-		`["1","2","3","4","5","6","7","8","9"].all(n, true)` + manyLabels(maxMemoLabels+1):             "none",
+		`managedCluster.metadata.labels["x"] in ["a", "b"]`:                                                                   "x of [a b]",
+		`managedCluster.metadata.labels.x == "a" || "b" != managedCluster.metadata.labels["x"]`:                               "x of [a b]",
+		`"x" in managedCluster.metadata.labels && managedCluster.metadata.labels["y"] == "a"`:                                 "x of [], y of [a]",
+		`managedCluster.metadata.labels["x"].startsWith("a")`:                                                                 "x",
+		`managedCluster.metadata.labels["x"] == "a" || managedCluster.metadata.labels["x"].size() > 3`:                        "x",
+		`managedCluster.metadata.labels["x"] == managedCluster.metadata.labels["y"]`:                                          "x, y",
+		`managedCluster.metadata.labels["x"] == ""`:                                                                           "x",
+		`has(managedCluster.metadata) && true`:                                                                                "",
+		`managedCluster.metadata.labels.exists(k, k == "x")`:                                                                  "none",
+		`managedCluster.metadata.labels["x"] == managedCluster.metadata.name`:                                                 "none",
+		`managedCluster.scores("x").size() == 0`:                                                                              "none",
+		`managedCluster.status.version.kubernetes == "1"`:                                                                     "none",
+		`["1","2","3","4","5","6","7","8","9"].all(n, true)` + manyLabels(maxMemoLabels+1):                                    "none",
+		`managedCluster.metadata.labels["x"] in [` + strings.Repeat(`"a", "b", `, maxMemoLiterals/2) + `"c"]`:                 "x of [a b c]",
+		`managedCluster.metadata.labels["x"] in [` + manyTexts(maxMemoLiterals) + `]`:                                         "x of 32",
+		`managedCluster.metadata.labels["x"] in [` + manyTexts(maxMemoLiterals+1) + `]`:                                       "x",
+		`managedCluster.metadata.labels.x in [` + manyTexts(maxMemoLiterals) + `] || managedCluster.metadata.labels.x == "a"`: "x",
 		`true` + manyLabels(maxMemoLabels): "0 of [], 1 of [], 2 of [], 3 of [], 4 of [], 5 of [], 6 of [], " +
 			"7 of []",
 	} {
@@ -126,6 +130,14 @@ func manyLabels(count int) string {
 	return text.String()
 }
 
+func manyTexts(count int) string {
+	texts := make([]string, 0, count)
+	for i := range count {
+		texts = append(texts, fmt.Sprintf("%q", fmt.Sprintf("t%02d", i)))
+	}
+	return strings.Join(texts, ", ")
+}
+
 func (m *memo) text() string {
 	if m == nil {
 		return "none"
@@ -133,7 +145,10 @@ func (m *memo) text() string {
 	labels := make([]string, 0, len(m.labels))
 	for _, label := range m.labels {
 		text := label.key
-		if label.compared {
+		switch {
+		case len(label.literals) > 3:
+			text += fmt.Sprintf(" of %d", len(label.literals))
+		case label.compared:
 			text += fmt.Sprintf(" of %v", label.literals)
 		}
 		labels = append(labels, text)
@@ -150,7 +165,9 @@ func TestMemoForgetsCancelledEvaluations(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	info := labelled("c1", map[string]string{"x": "a"})
-	_, _ = p.evaluate(info, &EvalContext{Now: now, Done: done})
+	if holds, err := p.evaluate(info, &EvalContext{Now: now, Done: done}); err != nil || !holds { // It ends before it looks at Done.
+		t.Fatalf("the evaluation returned %t and %v", holds, err)
+	}
 	if _, _, found := p.memo.result(info, expressionCost); found {
 		t.Error("the result of a cancelled evaluation is remembered")
 	}

@@ -39,7 +39,7 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	if name, ok := scoresArgument(use); ok {
 		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}
 	}
-	path, presence := constantPath(use)
+	path, _, presence := constantPath(use)
 	switch {
 	case len(path) == 1 && presence && (path[0] == "metadata" || path[0] == "spec" || path[0] == "status"):
 		return nil // They are always present.
@@ -61,9 +61,9 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	}
 }
 
-// constantPath returns up to three constant steps from a use of the cluster, and whether the last step tests presence only.
-func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
-	for at := use; len(path) < 3; {
+// constantPath returns up to three constant steps from a use of the cluster, the expression of the last step, and whether it tests presence only.
+func constantPath(use ast.NavigableExpr) (path []string, at ast.NavigableExpr, presence bool) {
+	for at = use; len(path) < 3; {
 		parent, ok := at.Parent()
 		if !ok {
 			break
@@ -75,7 +75,7 @@ func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 		path, presence, at = append(path, name), test, parent
 	}
 
-	return path, presence
+	return path, at, presence
 }
 
 // fieldStep returns the constant name of the field that e looks up in the operand with that id, and whether e tests presence only.
