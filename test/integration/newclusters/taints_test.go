@@ -102,9 +102,13 @@ var _ = Describe("B21: the grace period of taints", func() {
 		f.ExpectSelected(ctx, "had", allScheduled, suite.Shorts(1, 2)...)
 		recording := f.RecordPages(ctx)
 		recording.Require(f.Names(suite.Shorts(1, 2)...)...)
+		f.Placement(ctx, "marked", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("marked", "yes")}})
 
 		By("looking at a Placement that is made while the condition is Unknown")
 		reportSecond(ctx, f, metav1.ConditionUnknown)
+		// A Placement that is evaluated before the hub has seen the report has the cluster, and keeps it.
+		f.LabelClusters(ctx, "marked", "yes", "c001")
+		f.ExpectSelected(ctx, "marked", allScheduled, "c001")
 		f.Placement(ctx, "new", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "new", allScheduled, "c001")
 		Expect(f.Look(ctx, Default, "had").Selected).To(Equal(suite.Shorts(1, 2)))
