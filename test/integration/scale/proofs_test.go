@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -18,9 +19,11 @@ import (
 var _ = Describe("What is read before clusters leave", func() {
 	const placements = 60
 
-	It("B10: the bindings of a namespace are listed once for many placements that lose a cluster at the same time", func(ctx SpecContext) {
+	It("B10: the bindings of a namespace are listed once for many placements that lose a cluster of their sets at the same time, and for none "+
+		"that loses one in any scope", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
+		f.UnboundSet(ctx, "other")
 		f.Clusters(ctx, "set", 1, 5, suite.Labeled("role", "web"))
 		f.AwaitClusters(ctx)
 		Expect(suite.Each(ctx, placements, func(ctx context.Context, i int) error {
@@ -38,9 +41,17 @@ var _ = Describe("What is read before clusters leave", func() {
 		selected("c001", "c002", "c003", "c004", "c005")
 		f.AwaitIdle(ctx)
 
+		By("losing a cluster that matches no predicate")
 		begin := time.Now()
 		f.LabelClusters(ctx, "role", "db", "c001")
 		selected("c002", "c003", "c004", "c005")
+		f.AwaitIdle(ctx)
+		Expect(bindingLists(f.Namespace, begin)).To(BeZero())
+
+		By("losing a cluster that is in no bound set")
+		begin = time.Now()
+		f.LabelClusters(ctx, clusterv1beta2.ClusterSetLabel, f.Name("other"), "c002")
+		selected("c003", "c004", "c005")
 		lists := bindingLists(f.Namespace, begin)
 		AddReportEntry("lists of bindings", fmt.Sprintf("%d for %d losses", lists, placements))
 		Expect(lists).To(And(BeNumerically(">", 0), BeNumerically("<=", placements/4)))
