@@ -38,7 +38,10 @@ func Scope(bindings []*clusterv1beta2.ManagedClusterSetBinding, of func(set stri
 
 // Counted returns the bindings whose namespaces have ClusterProfiles for them.
 func Counted(bindings []*clusterv1beta2.ManagedClusterSetBinding) []*clusterv1beta2.ManagedClusterSetBinding {
-	return slices.DeleteFunc(slices.Clone(bindings), func(binding *clusterv1beta2.ManagedClusterSetBinding) bool {
-		return binding.Labels[OptOutLabel] == "false"
-	})
+	return slices.DeleteFunc(slices.Clone(bindings), func(binding *clusterv1beta2.ManagedClusterSetBinding) bool { return !Counts(binding) })
+}
+
+// Counts reports whether the namespace of a binding has ClusterProfiles for it.
+func Counts(binding *clusterv1beta2.ManagedClusterSetBinding) bool {
+	return binding.Labels[OptOutLabel] != "false"
 }

@@ -4,9 +4,11 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	utilsets "k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -24,6 +26,7 @@ type eventHandlers struct {
 	cache    client.Reader
 	sets     *sets
 	patterns clusterprofiles.Patterns
+	bound    *bound
 }
 
 // clusters enqueues the ClusterProfiles of a ManagedCluster that says something else, in the namespaces that have it before or after the change.
@@ -49,43 +52,33 @@ func (h *eventHandlers) clusters() handler.EventHandler {
 
 // ofCluster returns the ClusterProfiles of the states of a ManagedCluster. Those of namespaces that a set with a mistake concerns are among them.
 func (h *eventHandlers) ofCluster(ctx context.Context, states ...*clusterv1.ManagedCluster) []reconcile.Request {
-	bindings, err := listBindings(ctx, h.cache)
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot find the ClusterProfiles of a ManagedCluster", "cluster", states[0].Name)
-		return nil
-	}
-	found := map[string]bool{}
-	for _, cluster := range states {
-		scope, err := h.sets.scope(ctx, cluster, bindings)
-		if err != nil {
-			klog.FromContext(ctx).Error(err, "Cannot find all ClusterProfiles of a ManagedCluster", "cluster", cluster.Name)
-		}
-		for namespace := range scope {
-			found[namespace] = true
-		}
-	}
-	requests := make([]reconcile.Request, 0, len(found))
-	for namespace := range found {
-		requests = append(requests, requestFor(namespace, states[0].Name))
+	sets := slices.DeleteFunc(h.bound.sets(), func(set string) bool {
+		return !slices.ContainsFunc(states, func(cluster *clusterv1.ManagedCluster) bool {
+			return h.membership(ctx, set, cluster) != clusterprofiles.NotMember
+		})
+	})
+	namespaces := h.bound.namespaces(sets...)
+	requests := make([]reconcile.Request, 0, namespaces.Len())
+	for namespace := range namespaces {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: states[0].Name}})
 	}
 	return requests
+}
+
+// membership says whether a set has a cluster. That is unknown if the set cannot be read.
+func (h *eventHandlers) membership(ctx context.Context, set string, cluster *clusterv1.ManagedCluster) clusterprofiles.Membership {
+	membership, err := h.sets.membership(ctx, set, cluster)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Cannot find out whether a ManagedClusterSet has a ManagedCluster", "set", set, "cluster", cluster.Name)
+		return clusterprofiles.Unknown
+	}
+	return membership
 }
 
 // boundSets enqueues the ClusterProfiles of the namespaces that have bound a set whose spec has changed.
 func (h *eventHandlers) boundSets() handler.EventHandler {
 	of := func(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) []reconcile.Request {
-		bindings, err := listBindings(ctx, h.cache)
-		if err != nil {
-			klog.FromContext(ctx).Error(err, "Cannot find the ClusterProfiles of a ManagedClusterSet", "set", set.Name)
-			return nil
-		}
-		var requests []reconcile.Request
-		for _, binding := range bindings {
-			if binding.Spec.ClusterSet == set.Name {
-				requests = append(requests, h.ofNamespace(ctx, binding.Namespace)...)
-			}
-		}
-		return requests
+		return h.ofSet(ctx, set.Name, h.bound.namespaces(set.Name).UnsortedList()...)
 	}
 	return objects.Handler(func(ctx context.Context, before, after *clusterv1beta2.ManagedClusterSet, _ bool) []reconcile.Request {
 		if before != nil && before.UID == after.UID && before.Generation == after.Generation {
@@ -98,39 +91,60 @@ func (h *eventHandlers) boundSets() handler.EventHandler {
 // bindings enqueues the ClusterProfiles of the namespace of a binding that has come, has gone, or has another label.
 func (h *eventHandlers) bindings() handler.EventHandler {
 	return objects.Handler(func(ctx context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) []reconcile.Request {
+		h.bound.set(after)
 		if before != nil && before.Labels[clusterprofiles.OptOutLabel] == after.Labels[clusterprofiles.OptOutLabel] &&
 			before.Spec.ClusterSet == after.Spec.ClusterSet {
 			return nil
 		}
-		return h.ofNamespace(ctx, after.Namespace)
+		if !clusterprofiles.Counts(after) {
+			return requestsFor(h.existing(ctx, after.Namespace))
+		}
+		return h.ofSet(ctx, after.Spec.ClusterSet, after.Namespace)
 	}, func(ctx context.Context, last *clusterv1beta2.ManagedClusterSetBinding) []reconcile.Request {
-		return h.ofNamespace(ctx, last.Namespace)
+		h.bound.delete(last)
+		return requestsFor(h.existing(ctx, last.Namespace))
 	})
 }
 
-// ofNamespace returns the ClusterProfiles that a namespace has or may have.
-func (h *eventHandlers) ofNamespace(ctx context.Context, namespace string) []reconcile.Request {
-	clusters, profiles := &clusterv1.ManagedClusterList{}, &clusterinventory.ClusterProfileList{}
-	found := map[string]bool{}
+// ofSet returns the ClusterProfiles that some namespaces have, and those of the clusters of a set that they may get.
+func (h *eventHandlers) ofSet(ctx context.Context, set string, namespaces ...string) []reconcile.Request {
+	if len(namespaces) == 0 {
+		return nil
+	}
+	clusters := &clusterv1.ManagedClusterList{}
 	if err := h.cache.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot list ManagedClusters", "namespace", namespace)
+		klog.FromContext(ctx).Error(err, "Cannot list ManagedClusters", "set", set)
 	}
-	if err := h.cache.List(ctx, profiles, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot list ClusterProfiles", "namespace", namespace)
-	}
+	found := h.existing(ctx, namespaces...)
 	for i := range clusters.Items {
-		found[clusters.Items[i].Name] = true
+		if cluster := &clusters.Items[i]; h.membership(ctx, set, cluster) == clusterprofiles.Member { // An unknown one gets no ClusterProfile.
+			for _, namespace := range namespaces {
+				found.Insert(types.NamespacedName{Namespace: namespace, Name: cluster.Name})
+			}
+		}
 	}
-	for i := range profiles.Items {
-		found[profiles.Items[i].Name] = true
-	}
-	requests := make([]reconcile.Request, 0, len(found))
-	for name := range found {
-		requests = append(requests, requestFor(namespace, name))
-	}
-	return requests
+	return requestsFor(found)
 }
 
-func requestFor(namespace, name string) reconcile.Request {
-	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+// existing returns the ClusterProfiles that namespaces have.
+func (h *eventHandlers) existing(ctx context.Context, namespaces ...string) utilsets.Set[types.NamespacedName] {
+	found := utilsets.Set[types.NamespacedName]{}
+	for _, namespace := range namespaces {
+		profiles := &clusterinventory.ClusterProfileList{}
+		if err := h.cache.List(ctx, profiles, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			klog.FromContext(ctx).Error(err, "Cannot list ClusterProfiles", "namespace", namespace)
+		}
+		for i := range profiles.Items {
+			found.Insert(client.ObjectKeyFromObject(&profiles.Items[i]))
+		}
+	}
+	return found
+}
+
+func requestsFor(keys utilsets.Set[types.NamespacedName]) []reconcile.Request {
+	requests := make([]reconcile.Request, 0, keys.Len())
+	for key := range keys {
+		requests = append(requests, reconcile.Request{NamespacedName: key})
+	}
+	return requests
 }

@@ -75,27 +75,39 @@ func (s *sets) scope(
 	ctx context.Context, cluster *clusterv1.ManagedCluster, bindings []*clusterv1beta2.ManagedClusterSetBinding,
 ) (map[string]clusterprofiles.Membership, error) {
 	var failed error
-	info := clusterinfo.New(cluster, nil)
 	known := map[string]clusterprofiles.Membership{}
 	scope := clusterprofiles.Scope(bindings, func(name string) clusterprofiles.Membership {
-		if membership, asked := known[name]; asked {
-			return membership
+		membership, asked := known[name]
+		if !asked {
+			var err error
+			if membership, err = s.membership(ctx, name, cluster); err != nil {
+				failed = err
+			}
+			known[name] = membership
 		}
-		membership := clusterprofiles.NotMember
-		set, err := s.get(ctx, name)
-		switch {
-		case err != nil:
-			failed = err
-		case set == nil:
-		case set.set.Err != nil:
-			membership = clusterprofiles.Unknown
-		case set.set.Contains(info):
-			membership = clusterprofiles.Member
-		}
-		known[name] = membership
 		return membership
 	})
 	return scope, failed
+}
+
+// membership says whether a set has a cluster. A set that does not exist has none.
+func (s *sets) membership(ctx context.Context, name string, cluster *clusterv1.ManagedCluster) (clusterprofiles.Membership, error) {
+	set, err := s.get(ctx, name)
+	switch {
+	case err != nil || set == nil:
+		return clusterprofiles.NotMember, err
+	case set.set.Err != nil:
+		return clusterprofiles.Unknown, nil
+	case set.has(cluster):
+		return clusterprofiles.Member, nil
+	default:
+		return clusterprofiles.NotMember, nil
+	}
+}
+
+// has reports whether the set has a cluster. It reads the labels alone.
+func (c *compiledSet) has(cluster *clusterv1.ManagedCluster) bool {
+	return c.set.Contains(&clusterinfo.ClusterInfo{Name: cluster.Name, Labels: cluster.Labels})
 }
 
 // anyEmpty reports whether one of the sets that the bindings name exists and has no cluster.
@@ -129,7 +141,7 @@ func (s *sets) empty(ctx context.Context, of *compiledSet) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("reading ManagedCluster %s: %w", member, err)
 		}
-		if cluster != nil && of.set.Contains(clusterinfo.New(cluster, nil)) {
+		if cluster != nil && of.has(cluster) {
 			return false, nil
 		}
 	}
@@ -140,7 +152,7 @@ func (s *sets) empty(ctx context.Context, of *compiledSet) (bool, error) {
 	}
 	member = ""
 	for i := range clusters.Items {
-		if of.set.Contains(clusterinfo.New(&clusters.Items[i], nil)) {
+		if of.has(&clusters.Items[i]) {
 			member = clusters.Items[i].Name
 			break
 		}

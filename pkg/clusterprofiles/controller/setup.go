@@ -75,7 +75,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	if err := mgr.Add(r.states); err != nil {
 		return fmt.Errorf("adding the metrics of ClusterProfiles: %w", err)
 	}
-	handlers := &eventHandlers{cache: mgr.GetClient(), sets: r.sets, patterns: patterns}
+	handlers := &eventHandlers{cache: mgr.GetClient(), sets: r.sets, patterns: patterns, bound: newBound()}
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Name).
 							For(&clusterinventory.ClusterProfile{}).
