@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +42,16 @@ type Writer struct {
 	Client client.Client
 	// Proceed is called before each request that takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
 	Proceed func(ctx context.Context) error
+	// Timeout bounds each request; 0 means that the context alone does. A plan of many pages takes as long as its requests do.
+	Timeout time.Duration
+}
+
+// bounded returns the context of a request.
+func (w Writer) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.Timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, w.Timeout)
 }
 
 // Written has the last response for every written page, by name.
@@ -131,6 +142,8 @@ func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written
 // send sends a request and returns the resulting page, or the desired page with an error. It decodes the response into an empty object, so
 // that no field of the old object stays.
 func (w Writer) send(ctx context.Context, codec api.Codec, request request, current, desired *api.Page) (*api.Page, error) {
+	ctx, cancel := w.bounded(ctx)
+	defer cancel()
 	if request.body == nil {
 		object := codec.Write(desired)
 		if err := w.Client.Create(ctx, object); err != nil {
@@ -231,6 +244,8 @@ func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, obs
 		page = empty
 	}
 
+	ctx, cancel := w.bounded(ctx)
+	defer cancel()
 	err := w.Client.Delete(ctx, codec.Write(page), client.Preconditions{UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion)})
 	if apierrors.IsNotFound(err) {
 		err = nil
@@ -271,6 +286,8 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 	// The response is decoded as metadata, because a Placement could be unreadable, and only the metadata are unknown.
 	response := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
 	response.SetGroupVersionKind(kind)
+	ctx, cancel := w.bounded(ctx)
+	defer cancel()
 	if err := w.Client.Status().Patch(ctx, response, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return nil, fmt.Errorf("writing the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}

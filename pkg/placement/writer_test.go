@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,8 @@ type server struct {
 
 	requests []string
 	refuse   string
+	// wait is called before each request; nil does not wait.
+	wait func(context.Context) error
 }
 
 func newServer(t *testing.T, objects ...client.Object) *server {
@@ -48,30 +51,35 @@ func newServer(t *testing.T, objects ...client.Object) *server {
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &placementv1alpha1.Placement{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-				return s.log("create "+obj.GetName(), func() error { return c.Create(ctx, obj, opts...) })
+				return s.log(ctx, "create "+obj.GetName(), func() error { return c.Create(ctx, obj, opts...) })
 			},
 			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-				return s.log("patch "+obj.GetName()+" "+body(t, obj, patch), func() error { return c.Patch(ctx, obj, patch, opts...) })
+				return s.log(ctx, "patch "+obj.GetName()+" "+body(t, obj, patch), func() error { return c.Patch(ctx, obj, patch, opts...) })
 			},
 			SubResourcePatch: func(
 				ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
 			) error {
-				return s.log("patch "+obj.GetName()+"/"+name+" "+body(t, obj, patch), func() error {
+				return s.log(ctx, "patch "+obj.GetName()+"/"+name+" "+body(t, obj, patch), func() error {
 					return c.SubResource(name).Patch(ctx, obj, patch, opts...)
 				})
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
 				options := (&client.DeleteOptions{}).ApplyOptions(opts).Preconditions
 				line := fmt.Sprintf("delete %s uid=%s rv=%s", obj.GetName(), *options.UID, *options.ResourceVersion)
-				return s.log(line, func() error { return c.Delete(ctx, obj, opts...) })
+				return s.log(ctx, line, func() error { return c.Delete(ctx, obj, opts...) })
 			},
 		}).Build()
 
 	return s
 }
 
-func (s *server) log(request string, send func() error) error {
+func (s *server) log(ctx context.Context, request string, send func() error) error {
 	s.requests = append(s.requests, request)
+	if s.wait != nil {
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+	}
 	if s.refuse != "" && strings.HasPrefix(request, s.refuse) {
 		return errRefused
 	}
@@ -437,6 +445,38 @@ func TestCause(t *testing.T) {
 				err = fmt.Errorf("writing: %w", err)
 			}
 			expect(t, "cause", tc.cause, Cause(err))
+		})
+	}
+}
+
+// A request without a response ends the plan after the timeout, and a plan whose requests have responses takes longer than it.
+func TestWriterBoundsEachRequest(t *testing.T) {
+	for _, tc := range []struct {
+		each time.Duration
+		want bool
+	}{{40 * time.Second, true}, {2 * time.Minute, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			plan, objects := four()
+			s := newServer(t, objects...)
+			s.wait = func(ctx context.Context) error {
+				select {
+				case <-time.After(tc.each):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			writer, begin := Writer{Client: s, Timeout: time.Minute}, time.Now()
+			written, err := writer.Write(t.Context(), plan, func(Action, *api.Page, error) {})
+			if err == nil {
+				err = writer.Delete(t.Context(), plan, written, func(Action, *api.Page, error) {})
+			}
+			switch took := time.Since(begin); {
+			case tc.want && (err != nil || took <= time.Minute):
+				t.Errorf("after %s: %v", took, err)
+			case !tc.want && (!errors.Is(err, context.DeadlineExceeded) || took != time.Minute):
+				t.Errorf("after %s: %v", took, err)
+			}
 		})
 	}
 }

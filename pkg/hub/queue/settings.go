@@ -27,7 +27,7 @@ type Settings struct {
 	Namespace string
 	// Workers is how many requests a controller reconciles at the same time.
 	Workers int
-	// Timeout is the timeout of one reconcile with all its writes.
+	// Timeout is the timeout of one reconcile with all its writes, and of a Placement that of its evaluation and of each of its writes.
 	Timeout time.Duration
 	// Clock has the time by which tolerations and scores expire.
 	Clock clock.PassiveClock

@@ -106,12 +106,11 @@ func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
 	return err
 }
 
-// applyMirror writes the decisions in a mirrored format, with a timeout of its own.
+// applyMirror writes the decisions in a mirrored format, with a shorter timeout of each request.
 func (a *applier) applyMirror(ctx context.Context, c *cycle, output *output) error {
-	ctx, cancel := grace(ctx)
-	defer cancel()
 	observe := a.observer(ctx, c, output)
 	writer := a.budgetedWriter(c)
+	writer.Timeout = graceTimeout
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.

@@ -4,7 +4,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -111,14 +110,10 @@ func (w *writeStats) count(kind string, err error) {
 	w.at = now
 }
 
-// graceTimeout bounds what follows the writes of the decisions in the API of the Placement.
+// graceTimeout bounds what follows the writes of the decisions in the API of the Placement, and each request of a mirrored format.
 const graceTimeout = 5 * time.Second
 
-// grace returns a context with graceTimeout, also when the deadline of the reconcile has passed.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		ctx = context.WithoutCancel(ctx)
-	}
 	return context.WithTimeout(ctx, graceTimeout)
 }
 

@@ -5,6 +5,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"time"
 
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -15,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/hub/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
 // reconciler writes the decisions and the status of Placements.
@@ -25,6 +27,9 @@ type reconciler struct {
 	applier   *applier
 	tracer    tracer
 	conflicts queue.ConflictBackoff[inventory.Key]
+	// timeout bounds a plan with the wait for a seat and the proof of its removals. Each of the writes has the same one for itself: a Placement of
+	// all clusters of a large hub has a thousand of them.
+	timeout time.Duration
 }
 
 // Reconcile evaluates one placement and has the answer written.
@@ -60,7 +65,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		r.state.Resume(key)
 	}()
 
-	c, err := r.decider.plan(ctx, p)
+	c, err := r.plan(ctx, p)
 	if errors.Is(err, freshness.ErrObjectChanged) || errors.Is(err, seats.ErrNoSeat) {
 		r.state.Queue.Requeue(key, change)
 		return r.conflicts.Retry(key), nil
@@ -80,6 +85,12 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 		return again, err
 	}
 	return c.next(r.state.clock.Now()), nil
+}
+
+func (r *reconciler) plan(ctx context.Context, p *api.Placement) (*cycle, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	return r.decider.plan(ctx, p)
 }
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.

@@ -67,6 +67,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 		},
 		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
+		timeout:   time.Minute,
 	}
 	r.state.Synced.Store(true)
 	return r, hub

@@ -114,11 +114,12 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 			tracer: tracer,
 		},
 		applier: &applier{
-			reader: known, live: live, writer: placement.Writer{Client: known.client}, reporter: recorders{recorder: events}, tracer: tracer,
+			reader: known, live: live, writer: placement.Writer{Client: known.client, Timeout: settings.Timeout}, reporter: recorders{recorder: events}, tracer: tracer,
 			history: s.history,
 		},
 		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
+		timeout:   settings.Timeout,
 	}
 
 	if err := shared.served.index(context.Background(), mgr); err != nil {
@@ -126,7 +127,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 	s.view.connect(known)
 	typed := queue.Options[inventory.Key](settings)
-	typed.Reconciler = r
+	typed.Reconciler, typed.ReconciliationTimeout = r, 0 // See reconciler.timeout.
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.Key) []any {
 		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API()}
 	})
