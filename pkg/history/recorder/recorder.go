@@ -47,6 +47,8 @@ type Recorder struct {
 	// pages are the PlacementDecisions of each Placement by name, as the caches have them, and the works of each delivered object by cluster.
 	pages  map[inventory.Key]map[string]part
 	rounds map[inventory.Key]*round
+	// names are used by the loop alone.
+	names names
 	// wake receives a value when a round has begun or ended, so that the loop looks at the rounds.
 	wake chan struct{}
 }
@@ -58,6 +60,7 @@ func New(bytes int, configMaps string) *Recorder {
 	}
 	r := &Recorder{
 		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1), configMaps: configMaps,
+		names: names{},
 	}
 	if configMaps != "" {
 		r.archiveBytes = min(archive.MaxBytes, bytes/4)

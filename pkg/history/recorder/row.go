@@ -33,7 +33,7 @@ const (
 // row returns the row of a round; nil if no cluster was gained or lost.
 func (r *Recorder) row(ctx context.Context, of ended, now time.Time) *history.Move {
 	was, is := clustersOf(maps.Values(of.before)), clustersOf(slices.Values(of.after))
-	gained, lost := without(is, was), without(was, is)
+	gained, lost := r.names.without(is, was), r.names.without(was, is)
 	if len(gained)+len(lost) == 0 {
 		return nil
 	}
@@ -73,16 +73,44 @@ func clustersOf(parts iter.Seq[part]) map[string]bool {
 	return clusters
 }
 
+// mostNames bounds the names of clusters that are known: a hub with more clusters keeps some names more than once.
+const mostNames = 100_000
+
+// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones.
+type names map[string]string
+
 // without returns the clusters that others lack, sorted. The names are copies, which keep no object alive.
-func without(clusters, others map[string]bool) []string {
-	var left []string
+func (n names) without(clusters, others map[string]bool) []string {
+	count := 0
 	for cluster := range clusters {
 		if !others[cluster] {
-			left = append(left, strings.Clone(cluster))
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	left := make([]string, 0, count)
+	for cluster := range clusters {
+		if !others[cluster] {
+			left = append(left, n.keep(cluster))
 		}
 	}
 	slices.Sort(left)
 	return left
+}
+
+// keep returns the known copy of a name.
+func (n names) keep(name string) string {
+	known, is := n[name]
+	if !is {
+		if len(n) >= mostNames {
+			clear(n) // What is in use becomes known again.
+		}
+		known = strings.Clone(name)
+		n[known] = known
+	}
+	return known
 }
 
 // ownerOf returns the uid of the Placement that owns pages; empty if none has an owner.
