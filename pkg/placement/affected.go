@@ -14,9 +14,9 @@ type Deciders struct {
 	Clusters []string
 	// Ranked reports that a cluster which leaves is feasible, and All that every cluster of the hub may decide then.
 	Ranked, All bool
-	// AnyScope reports that every cluster which leaves would leave with any bindings and sets: it is gone or terminating, matches no predicate, or has
-	// a taint that is not tolerated.
-	AnyScope bool
+	// KnownBindings reports that a further binding would keep none of the clusters that leave: each one is in scope and terminating, matches no
+	// predicate, or has a taint that is not tolerated; or it is gone.
+	KnownBindings bool
 }
 
 // DecidersOfRemoval returns the clusters that decide about what a result removes from the existing decisions; false if it removes nothing. A
@@ -40,7 +40,7 @@ func DecidersOfRemoval(result *scheduling.Result, existing Existing) (Deciders, 
 		deciders.Ranked = deciders.Ranked || result.IsFeasible(cluster)
 	}
 
-	deciders.AnyScope = !deciders.Ranked && len(result.OutOfScope(deciders.Clusters)) == 0
+	deciders.KnownBindings = !deciders.Ranked && len(result.OutOfScope(deciders.Clusters)) == 0
 	if deciders.Ranked {
 		deciders.All = result.Request.ComparesAll()
 		for _, info := range result.Selected {

@@ -37,21 +37,21 @@ func TestDecidersOfRemoval(t *testing.T) {
 		{"nothing changes", nil, clusterv1beta1.PlacementSpec{}, nil},
 		{
 			"a cluster is gone", []func(*inventory.Inventory){func(i *inventory.Inventory) { i.DeleteCluster("c-2") }},
-			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, AnyScope: true},
+			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, KnownBindings: true},
 		},
 		{
 			"a cluster is terminating",
 			[]func(*inventory.Inventory){edit("c-2", func(c *clusterv1.ManagedCluster) { c.DeletionTimestamp = ptr.To(metav1.NewTime(now.Time)) })},
-			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, AnyScope: true},
+			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, KnownBindings: true},
 		},
 		{
 			"a cluster matches no predicate", []func(*inventory.Inventory){relabelled},
-			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, AnyScope: true},
+			clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, KnownBindings: true},
 		},
 		{
 			"a cluster has a taint", []func(*inventory.Inventory){edit("c-2", func(c *clusterv1.ManagedCluster) {
 				c.Spec.Taints = []clusterv1.Taint{{Key: "broken", Effect: clusterv1.TaintEffectNoSelect}}
-			})}, clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, AnyScope: true},
+			})}, clusterv1beta1.PlacementSpec{}, &Deciders{Clusters: []string{"c-2"}, KnownBindings: true},
 		},
 		{
 			"a cluster is out of scope", []func(*inventory.Inventory){outside},

@@ -40,9 +40,9 @@ type Observer func(action Action, page *api.Page, err error)
 type Writer struct {
 	// Client sends the requests.
 	Client client.Client
-	// Proceed is called before each request that takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
-	Proceed func(ctx context.Context) error
-	// Timeout bounds each request; 0 means that the context alone does. A plan of many pages takes as long as its requests do.
+	// Proceed is called before each write, and told whether it takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
+	Proceed func(ctx context.Context, loses bool) error
+	// Timeout bounds each request; 0 means that the context alone does.
 	Timeout time.Duration
 }
 
@@ -118,10 +118,8 @@ func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written
 	if last := written[write.Desired.Name]; last != nil {
 		current = last
 	}
-	if write.loses() {
-		if err := w.proceed(ctx); err != nil {
-			return err
-		}
+	if err := w.proceed(ctx, write.loses()); err != nil {
+		return err
 	}
 
 	if write.Delete {
@@ -199,7 +197,7 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 		if last := written[page.Name]; last != nil {
 			page = last
 		}
-		if err := w.proceed(ctx); err != nil {
+		if err := w.proceed(ctx, true); err != nil {
 			return err
 		}
 		if err := w.delete(ctx, plan.Codec, page, observe); err != nil {
@@ -211,11 +209,11 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 }
 
 // proceed returns an error if the plan must not be carried on.
-func (w Writer) proceed(ctx context.Context) error {
+func (w Writer) proceed(ctx context.Context, loses bool) error {
 	if w.Proceed == nil {
 		return nil
 	}
-	return w.Proceed(ctx)
+	return w.Proceed(ctx, loses)
 }
 
 // loses reports whether the write takes clusters off the page.

@@ -54,7 +54,8 @@ func (h *eventHandlers) clusters() handler.EventHandler {
 func (h *eventHandlers) ofCluster(ctx context.Context, states ...*clusterv1.ManagedCluster) []reconcile.Request {
 	sets := slices.DeleteFunc(h.bound.sets(), func(set string) bool {
 		return !slices.ContainsFunc(states, func(cluster *clusterv1.ManagedCluster) bool {
-			return h.membership(ctx, set, cluster) != clusterprofiles.NotMember
+			membership, err := h.sets.membership(ctx, set, cluster)
+			return err != nil || membership != clusterprofiles.NotMember
 		})
 	})
 	namespaces := h.bound.namespaces(sets...)
@@ -63,16 +64,6 @@ func (h *eventHandlers) ofCluster(ctx context.Context, states ...*clusterv1.Mana
 		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: states[0].Name}})
 	}
 	return requests
-}
-
-// membership says whether a set has a cluster. That is unknown if the set cannot be read.
-func (h *eventHandlers) membership(ctx context.Context, set string, cluster *clusterv1.ManagedCluster) clusterprofiles.Membership {
-	membership, err := h.sets.membership(ctx, set, cluster)
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Cannot find out whether a ManagedClusterSet has a ManagedCluster", "set", set, "cluster", cluster.Name)
-		return clusterprofiles.Unknown
-	}
-	return membership
 }
 
 // boundSets enqueues the ClusterProfiles of the namespaces that have bound a set whose spec has changed.
@@ -117,10 +108,12 @@ func (h *eventHandlers) ofSet(ctx context.Context, set string, namespaces ...str
 	}
 	found := h.existing(ctx, namespaces...)
 	for i := range clusters.Items {
-		if cluster := &clusters.Items[i]; h.membership(ctx, set, cluster) == clusterprofiles.Member { // An unknown one gets no ClusterProfile.
-			for _, namespace := range namespaces {
-				found.Insert(types.NamespacedName{Namespace: namespace, Name: cluster.Name})
-			}
+		membership, err := h.sets.membership(ctx, set, &clusters.Items[i])
+		if err == nil && membership != clusterprofiles.Member { // A set with a mistake makes no ClusterProfile.
+			continue
+		}
+		for _, namespace := range namespaces {
+			found.Insert(types.NamespacedName{Namespace: namespace, Name: clusters.Items[i].Name})
 		}
 	}
 	return requestsFor(found)

@@ -23,8 +23,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterprofiles"
 )
 
-// TestEventsEnqueueWhatTheyConcern has three clusters in the set s and one in the set t, and a ClusterProfile of c9 in the namespace team, whose cluster
-// is gone. The namespaces team and other have bound s, mixed has bound a set with a mistake, and out has bound s and wants no ClusterProfiles.
+// TestEventsEnqueueWhatTheyConcern has three clusters in the set s and one in the set t, and a ClusterProfile of c9 in the namespace team, whose
+// cluster is gone. The namespaces team and other have bound s, mixed has bound a set with a mistake, and out has bound s and wants no ClusterProfiles.
 func TestEventsEnqueueWhatTheyConcern(t *testing.T) {
 	inSet := func(name, set string) *clusterv1.ManagedCluster {
 		of := cluster(name)

@@ -26,6 +26,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
+// namespaceDelay is after which time a namespace is looked for again.
+const namespaceDelay = 5 * time.Second
+
 // reconciler keeps one ClusterProfile, whose name is that of the ManagedCluster.
 type reconciler struct {
 	client   client.Client
@@ -64,7 +67,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again time.Duration, err error) {
 	namespace := &corev1.Namespace{}
 	err = r.client.Get(ctx, types.NamespacedName{Name: key.Namespace}, namespace, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) || err == nil && !namespace.DeletionTimestamp.IsZero() {
+	if apierrors.IsNotFound(err) {
+		r.forget(key)
+		return r.lookForNamespace(ctx, key.Namespace)
+	}
+	if err == nil && !namespace.DeletionTimestamp.IsZero() {
 		r.forget(key)
 		return 0, nil
 	}
@@ -105,6 +112,16 @@ func (r *reconciler) keep(ctx context.Context, key types.NamespacedName) (again 
 		return 0, nil
 	}
 	return r.withdraw(ctx, key, profile)
+}
+
+// lookForNamespace returns when a namespace is looked for again that the cache does not have: it has bindings, and the watch of the namespaces is
+// behind. It is 0 if it has none.
+func (r *reconciler) lookForNamespace(ctx context.Context, name string) (time.Duration, error) {
+	bindings, err := listBindings(ctx, r.client, client.InNamespace(name))
+	if err != nil || len(bindings) == 0 {
+		return 0, err
+	}
+	return namespaceDelay, nil
 }
 
 // unshown returns how long the last own write of a ClusterProfile is waited for, which the cache does not show yet; 0 if it shows it. Otherwise an

@@ -13,6 +13,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,6 +30,20 @@ func leave(w *world) {
 func selectBy(selector *metav1.LabelSelector) func(*clusterv1beta2.ManagedClusterSet) {
 	return func(s *clusterv1beta2.ManagedClusterSet) {
 		s.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{SelectorType: clusterv1beta2.LabelSelector, LabelSelector: selector}
+	}
+}
+
+// A namespace that the cache does not have yet is looked for again while it has bindings.
+func TestANamespaceIsLookedForWhileItHasBindings(t *testing.T) {
+	w := newWorld(t)
+	w.check(w.store.Delete(t.Context(), namespace()))
+	again, err := w.keep(t.Context(), key)
+	if err != nil || again != namespaceDelay {
+		t.Errorf("with a binding: again after %s, %v", again, err)
+	}
+	w.check(w.store.DeleteAllOf(t.Context(), &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(key.Namespace)))
+	if again, err := w.keep(t.Context(), key); err != nil || again != 0 {
+		t.Errorf("without a binding: again after %s, %v", again, err)
 	}
 }
 

@@ -53,6 +53,9 @@ type Recorder struct {
 	wake chan struct{}
 }
 
+// namesPart is which part of the bytes the names of clusters take.
+const namesPart = 16
+
 // New returns a Recorder that takes at most a number of bytes; nil if it is 0. With a namespace its rows are in ConfigMaps there, too.
 func New(bytes int, configMaps string) *Recorder {
 	if bytes <= 0 {
@@ -60,12 +63,12 @@ func New(bytes int, configMaps string) *Recorder {
 	}
 	r := &Recorder{
 		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1), configMaps: configMaps,
-		names: names{},
+		names: names{limit: bytes / namesPart},
 	}
 	if configMaps != "" {
 		r.archiveBytes = min(archive.MaxBytes, bytes/4)
 	}
-	r.rows, r.changes, r.fields = shareOf(bytes - r.archiveBytes)
+	r.rows, r.changes, r.fields = shareOf(bytes - r.archiveBytes - r.names.limit)
 	return r
 }
 

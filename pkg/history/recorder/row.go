@@ -73,14 +73,18 @@ func clustersOf(parts iter.Seq[part]) map[string]bool {
 	return clusters
 }
 
-// mostNames bounds the names of clusters that are known: a hub with more clusters keeps some names more than once.
-const mostNames = 100_000
+// nameSize is what a name takes beside its bytes: an entry of the map with two strings.
+const nameSize = 64
 
-// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones.
-type names map[string]string
+// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones. They take at most
+// limit bytes; beyond that, some names are kept more than once.
+type names struct {
+	known        map[string]string
+	limit, bytes int
+}
 
 // without returns the clusters that others lack, sorted. The names are copies, which keep no object alive.
-func (n names) without(clusters, others map[string]bool) []string {
+func (n *names) without(clusters, others map[string]bool) []string {
 	count := 0
 	for cluster := range clusters {
 		if !others[cluster] {
@@ -101,15 +105,18 @@ func (n names) without(clusters, others map[string]bool) []string {
 }
 
 // keep returns the known copy of a name.
-func (n names) keep(name string) string {
-	known, is := n[name]
-	if !is {
-		if len(n) >= mostNames {
-			clear(n) // What is in use becomes known again.
-		}
-		known = strings.Clone(name)
-		n[known] = known
+func (n *names) keep(name string) string {
+	known, is := n.known[name]
+	if is {
+		return known
 	}
+	size := len(name) + nameSize
+	if n.known == nil || n.bytes+size > n.limit {
+		n.known, n.bytes = map[string]string{}, 0 // What is in use becomes known again.
+	}
+	known = strings.Clone(name)
+	n.known[known] = known
+	n.bytes += size
 	return known
 }
 

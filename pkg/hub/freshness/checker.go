@@ -153,8 +153,11 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 		return err
 	})
 	reads.Go(func() error {
-		if removal.AnyScope || bindings != nil {
+		switch {
+		case removal.AnyScope || bindings != nil:
 			return nil
+		case removal.readsBindings(shown):
+			return c.readVersions(readsCtx, shown, p)
 		}
 		list, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
 		if err == nil {
@@ -173,7 +176,7 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
-	if !removal.AnyScope {
+	if bindings != nil {
 		unread := without(removal.sets(slices.Collect(maps.Keys(bindings.objects))), p.has) // Those of bindings that the view lacks.
 		if err := c.readVersions(ctx, unread, p); err != nil {
 			return err

@@ -3,6 +3,8 @@
 package freshness_test
 
 import (
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -227,6 +229,50 @@ func TestARemovalInAnyScopeReadsNoBindings(t *testing.T) {
 				}
 				if len(s.requests) != 2 {
 					t.Errorf("requests: %v, want one for the placement and one for the cluster", s.requests)
+				}
+			})
+		})
+	}
+}
+
+// A removal that a further binding would not prevent is proved with the bindings that the view shows, each read for itself, while they are few.
+func TestKnownBindingsAreReadOneByOne(t *testing.T) {
+	const behind = "the watch has not shown the latest version of "
+	bound, set := object(freshness.Bindings, "ns", "b"), object(freshness.ClusterSets, "", "b")
+	for _, tc := range []struct {
+		reason   string
+		bindings int // beside b
+		happens  func(*server)
+		want     string
+		lists    bool
+	}{
+		{"the view is as the server", 0, func(*server) {}, "proved", false},
+		{"a binding that was not seen", 0, func(s *server) { s.put(object(freshness.Bindings, "ns", "new"), 0) }, "proved", false},
+		{"a binding that is gone", 0, func(s *server) { delete(s.objects, bound) }, behind + "managedclustersetbindings ns/b", false},
+		{"a binding that was made again", 0, func(s *server) { s.put(bound, 0) }, behind + "managedclustersetbindings ns/b", false},
+		{"a set that has changed", 0, func(s *server) { s.put(set, 2) }, behind + "managedclustersets b", false},
+		{"many bindings", 8, func(*server) {}, "proved", true},
+		{
+			"many bindings and one that is gone", 8, func(s *server) { delete(s.objects, bound) },
+			behind + "managedclustersetbindings ns/b", true,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.see(s.put(bound, 0))
+				s.see(s.put(set, 1))
+				for i := range tc.bindings {
+					s.see(s.put(object(freshness.Bindings, "ns", strconv.Itoa(i)), 0))
+				}
+				removal := s.removal(1)
+				removal.KnownBindings = true
+				tc.happens(s)
+				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
+					t.Error(diff)
+				}
+				if lists := slices.Contains(s.requests, "list managedclustersetbindings"); lists != tc.lists {
+					t.Errorf("requests: %v", s.requests)
 				}
 			})
 		})

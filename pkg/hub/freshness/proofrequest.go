@@ -28,6 +28,9 @@ type ProofRequest struct {
 	// AnyScope reports that the clusters would be removed with any bindings and sets, so that these are not read: an object that asks for all
 	// matching clusters loses one that does not match, whichever clusters are in scope.
 	AnyScope bool
+	// KnownBindings reports that a binding which the view does not show would not keep the clusters, because they are in scope and not feasible, or are
+	// gone. A few bindings are read one by one then, and not by a list, which an API server may answer only after 100 ms.
+	KnownBindings bool
 	// Clusters are the clusters that decide about the removal: those that are removed and, where they are outranked, those that are selected.
 	Clusters []string
 	// Ranked reports that the clusters decide about each other; otherwise each one decides about itself. AllClusters reports that every cluster
@@ -41,6 +44,11 @@ type ProofRequest struct {
 
 // many reports whether the clusters are compared with lists of all of them.
 func (r ProofRequest) many() bool { return r.AllClusters || len(r.Clusters) > maxSingleReads }
+
+// readsBindings reports whether the shown bindings are read one by one.
+func (r ProofRequest) readsBindings(shown []Object) bool {
+	return r.KnownBindings && len(shown) <= maxSingleReads
+}
 
 // includes reports whether the object selects from a set that is bound to its namespace.
 func (r ProofRequest) includes(set string) bool {

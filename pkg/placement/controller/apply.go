@@ -110,7 +110,7 @@ func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
 func (a *applier) applyMirror(ctx context.Context, c *cycle, output *output) error {
 	observe := a.observer(ctx, c, output)
 	writer := a.budgetedWriter(c)
-	writer.Timeout = graceTimeout
+	writer.Timeout = min(writer.Timeout, graceTimeout)
 	written, err := writer.Write(ctx, output.plan, observe)
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
@@ -126,11 +126,16 @@ func (a *applier) delete(
 	return writer.Delete(ctx, output.plan, written, observe)
 }
 
-// budgetedWriter returns a writer that drops the rest of the plan when it would remove clusters after the Placement changed, or on an old proof.
-// The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md B13).
+// budgetedWriter returns a writer that drops the rest of the plan once the Placement has changed or the plan has taken longer than a timeout, and
+// when it would remove clusters on an old proof. The Placement is then evaluated again, which proves the removals again (docs/spec/differences.md
+// B13).
 func (a *applier) budgetedWriter(c *cycle) placement.Writer {
 	writer, plan := a.writer, freshness.Plan{Meta: &c.placement.ObjectMeta, ProvedAt: c.provedAt}
-	writer.Proceed = func(ctx context.Context) error {
+	begin, limit := a.state.clock.Now(), a.writer.Timeout
+	writer.Proceed = func(ctx context.Context, loses bool) error {
+		if limit > 0 && a.state.clock.Since(begin) > limit {
+			return fmt.Errorf("writing the decisions of placement %s for longer than %s: %w", klog.KObj(c.placement), limit, queue.ErrOutdated)
+		}
 		current, err := a.placement(ctx, c.placement.Key())
 		if err != nil {
 			return err
@@ -140,12 +145,15 @@ func (a *applier) budgetedWriter(c *cycle) placement.Writer {
 			latest = &current.ObjectMeta
 		}
 
-		if err := plan.Proceed(latest, a.state.clock.Now()); err != nil {
-			return fmt.Errorf("removing clusters from the decisions of placement %s: %w: %w", klog.KObj(c.placement), queue.ErrOutdated, err)
+		at := c.provedAt // The rest of a plan that removes nothing needs no proof.
+		if loses {
+			at = a.state.clock.Now()
+		}
+		if err := plan.Proceed(latest, at); err != nil {
+			return fmt.Errorf("writing the decisions of placement %s: %w: %w", klog.KObj(c.placement), err, queue.ErrOutdated)
 		}
 		return nil
 	}
-
 	return writer
 }
 

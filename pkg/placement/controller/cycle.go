@@ -113,6 +113,7 @@ func (w *writeStats) count(kind string, err error) {
 // graceTimeout bounds what follows the writes of the decisions in the API of the Placement, and each request of a mirrored format.
 const graceTimeout = 5 * time.Second
 
+// grace returns a context with graceTimeout.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, graceTimeout)
 }

@@ -265,7 +265,7 @@ func removalOf(
 		return freshness.ProofRequest{}, false
 	}
 	return freshness.ProofRequest{
-		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets, AnyScope: deciders.AnyScope,
+		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets, KnownBindings: deciders.KnownBindings,
 		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
 	}, true
 }

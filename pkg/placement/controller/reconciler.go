@@ -27,8 +27,8 @@ type reconciler struct {
 	applier   *applier
 	tracer    tracer
 	conflicts queue.ConflictBackoff[inventory.Key]
-	// timeout bounds a plan with the wait for a seat and the proof of its removals. Each of the writes has the same one for itself: a Placement of
-	// all clusters of a large hub has a thousand of them.
+	// timeout, which is set, bounds an evaluation with the wait for a seat and the proof of its removals. The writer bounds each of the writes by it,
+	// and evaluates again between two of them: a Placement of all clusters of a large hub has a thousand.
 	timeout time.Duration
 }
 

@@ -63,7 +63,8 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 		reader:  known,
 		decider: &decider{reader: known, engine: newEngine(shared.inventory), removals: proofs, seats: seats.New(2), tracer: tracer},
 		applier: &applier{
-			reader: known, live: hub, writer: placement.Writer{Client: hub}, reporter: recorders{recorder: &events.FakeRecorder{}}, tracer: tracer,
+			reader: known, live: hub, writer: placement.Writer{Client: hub, Timeout: time.Minute},
+			reporter: recorders{recorder: &events.FakeRecorder{}}, tracer: tracer,
 		},
 		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),

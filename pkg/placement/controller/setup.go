@@ -114,8 +114,8 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 			tracer: tracer,
 		},
 		applier: &applier{
-			reader: known, live: live, writer: placement.Writer{Client: known.client, Timeout: settings.Timeout}, reporter: recorders{recorder: events}, tracer: tracer,
-			history: s.history,
+			reader: known, live: live, writer: placement.Writer{Client: known.client, Timeout: settings.Timeout},
+			reporter: recorders{recorder: events}, tracer: tracer, history: s.history,
 		},
 		tracer:    tracer,
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
