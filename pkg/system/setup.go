@@ -60,8 +60,8 @@ type Options struct { //nolint:recvcheck // Systems returns references to the fi
 	WarnRemovalPercent *int
 	// TaintGracePeriod is how long the condition of a cluster is not True before the controller managedcluster-taints adds a taint to it.
 	TaintGracePeriod time.Duration
-	// ReconcileTimeout limits one reconcile with all its writes, and of a Placement its evaluation and each of its writes; 0 means a minute. A request
-	// without a response occupies its worker no longer.
+	// ReconcileTimeout limits one reconcile with all its writes, and of a Placement its evaluation and each of its writes; 0 means a minute. A
+	// request without a response occupies its worker no longer.
 	ReconcileTimeout time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock

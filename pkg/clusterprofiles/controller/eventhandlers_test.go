@@ -24,7 +24,8 @@ import (
 )
 
 // TestEventsEnqueueWhatTheyConcern has three clusters in the set s and one in the set t, and a ClusterProfile of c9 in the namespace team, whose
-// cluster is gone. The namespaces team and other have bound s, mixed has bound a set with a mistake, and out has bound s and wants no ClusterProfiles.
+// cluster is gone. The namespaces team and other have bound s, mixed has bound t and a set with a mistake, and out has bound s and wants no
+// ClusterProfiles.
 func TestEventsEnqueueWhatTheyConcern(t *testing.T) {
 	inSet := func(name, set string) *clusterv1.ManagedCluster {
 		of := cluster(name)
@@ -48,7 +49,8 @@ func TestEventsEnqueueWhatTheyConcern(t *testing.T) {
 		return of
 	}
 	bindings := []*clusterv1beta2.ManagedClusterSetBinding{
-		binding("team", "s"), binding("other", "s"), binding("out", "s", clusterprofiles.OptOutLabel), binding("mixed", "mistaken"), binding("mixed", "t"),
+		binding("team", "s"), binding("other", "s"), binding("out", "s", clusterprofiles.OptOutLabel),
+		binding("mixed", "mistaken"), binding("mixed", "t"),
 	}
 	relabelled := inSet("c1", "t")
 	retaken := inSet("c1", "s")
@@ -98,7 +100,8 @@ func TestEventsEnqueueWhatTheyConcern(t *testing.T) {
 			h.clusters().Create(ctx, event.CreateEvent{Object: inSet("c1", "s")}, q)
 		}, "mixed/c1 other/c1 team/c9"},
 		{"a binding counts no more", func(ctx context.Context, h *eventHandlers, q queueOf) {
-			h.bindings().Update(ctx, event.UpdateEvent{ObjectOld: binding("team", "s"), ObjectNew: binding("team", "s", clusterprofiles.OptOutLabel)}, q)
+			quiet := binding("team", "s", clusterprofiles.OptOutLabel)
+			h.bindings().Update(ctx, event.UpdateEvent{ObjectOld: binding("team", "s"), ObjectNew: quiet}, q)
 		}, "team/c9"},
 		{"a binding that does not count comes", func(ctx context.Context, h *eventHandlers, q queueOf) {
 			h.bindings().Create(ctx, event.CreateEvent{Object: binding("quiet", "s", clusterprofiles.OptOutLabel)}, q)

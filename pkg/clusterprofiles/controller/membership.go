@@ -93,16 +93,18 @@ func (s *sets) scope(
 // membership says whether a set has a cluster. A set that does not exist has none.
 func (s *sets) membership(ctx context.Context, name string, cluster *clusterv1.ManagedCluster) (clusterprofiles.Membership, error) {
 	set, err := s.get(ctx, name)
-	switch {
-	case err != nil || set == nil:
-		return clusterprofiles.NotMember, err
-	case set.set.Err != nil:
-		return clusterprofiles.Unknown, nil
-	case set.has(cluster):
-		return clusterprofiles.Member, nil
-	default:
-		return clusterprofiles.NotMember, nil
+	if err != nil {
+		return clusterprofiles.Unknown, err
 	}
+	membership := clusterprofiles.NotMember
+	switch {
+	case set == nil:
+	case set.set.Err != nil:
+		membership = clusterprofiles.Unknown
+	case set.has(cluster):
+		membership = clusterprofiles.Member
+	}
+	return membership, nil
 }
 
 // has reports whether the set has a cluster. It reads the labels alone.

@@ -76,8 +76,8 @@ func clustersOf(parts iter.Seq[part]) map[string]bool {
 // nameSize is what a name takes beside its bytes: an entry of the map with two strings.
 const nameSize = 64
 
-// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones. They take at most
-// limit bytes; beyond that, some names are kept more than once.
+// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones. They take at
+// most limit bytes; beyond that, some names are kept more than once.
 type names struct {
 	known        map[string]string
 	limit, bytes int

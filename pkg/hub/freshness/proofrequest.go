@@ -28,8 +28,8 @@ type ProofRequest struct {
 	// AnyScope reports that the clusters would be removed with any bindings and sets, so that these are not read: an object that asks for all
 	// matching clusters loses one that does not match, whichever clusters are in scope.
 	AnyScope bool
-	// KnownBindings reports that a binding which the view does not show would not keep the clusters, because they are in scope and not feasible, or are
-	// gone. A few bindings are read one by one then, and not by a list, which an API server may answer only after 100 ms.
+	// KnownBindings reports that a binding which the view does not show would not keep the clusters, because they are in scope and not feasible, or
+	// are gone. A few bindings are read one by one then, and not by a list, which an API server may answer only after 100 ms.
 	KnownBindings bool
 	// Clusters are the clusters that decide about the removal: those that are removed and, where they are outranked, those that are selected.
 	Clusters []string
