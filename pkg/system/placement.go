@@ -35,13 +35,13 @@ func (o *Options) placements(enabled []string, shared *sharedinventory.Shared) s
 				Reads: inventoryReads(clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 					clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
 				// The role also has what the controller runs without: events, finalizers, and reviews of those who ask for metrics.
-				Rules: rules("placement", clusters.Resource, sets.Resource,
+				Rules: rules("placement", clusters.Resource, sets.Resource, bindings.Resource,
 					"placementdecisions", "placementdecisions/status", "placements", "placements/status"),
 			}},
 			{Name: controller.V1alpha1Name, Setup: setup, Access: systems.Access{
 				Reads: inventoryReads(placementv1alpha1.GroupVersion.WithResource("placements"),
 					placementv1alpha1.GroupVersion.WithResource("placementdecisions")),
-				Rules: append(rules("placement", clusters.Resource, sets.Resource),
+				Rules: append(rules("placement", clusters.Resource, sets.Resource, bindings.Resource),
 					rules("placement-v1alpha1", "placementdecisions", "placements", "placements/status")...),
 			}},
 		},

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
@@ -21,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clustersets/controller"
 	"github.com/placement-hub/placement-hub/pkg/hub/systems"
 	"github.com/placement-hub/placement-hub/pkg/hub/webhookserver"
+	placements "github.com/placement-hub/placement-hub/pkg/placement/controller"
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -255,6 +257,19 @@ func TestRolesGrantWhatControllersRead(t *testing.T) {
 			every.resource = "*" // Every resource of the group.
 			if !slices.Contains(granted, r) && !slices.Contains(granted, every) {
 				t.Errorf("no role grants controller %s to %s", name, r)
+			}
+		}
+	}
+}
+
+// A proof that clusters may leave reads single objects. Without the right to, it would postpone each removal, so that the hub does not start.
+func TestPlacementsNeedToReadSingleObjects(t *testing.T) {
+	for _, name := range []string{placements.Name, placements.V1alpha1Name} {
+		needed, err := controllersNeed(system.Options{Controllers: []string{name}}, election.Options{Disable: true})
+		expect.NoError(t, err)
+		for _, resource := range []string{"managedclusters", "managedclustersets", "managedclustersetbindings"} {
+			if get := (right{verb: "get", group: clusterv1.GroupName, resource: resource}); !slices.Contains(needed.all(), get) {
+				t.Errorf("the controller %s starts without the right to %s", name, get)
 			}
 		}
 	}
