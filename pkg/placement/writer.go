@@ -40,7 +40,8 @@ type Observer func(action Action, page *api.Page, err error)
 type Writer struct {
 	// Client sends the requests.
 	Client client.Client
-	// Proceed is called before each write, and told whether it takes clusters off a page. Its error ends the plan; nil means that no plan ends early.
+	// Proceed is called before each write. The parameter loses reports whether the write takes clusters off a page. An error ends the plan. Without
+	// Proceed, no plan ends early.
 	Proceed func(ctx context.Context, loses bool) error
 	// Timeout bounds each request; 0 means that the context alone does.
 	Timeout time.Duration

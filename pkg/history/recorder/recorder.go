@@ -47,14 +47,9 @@ type Recorder struct {
 	// pages are the PlacementDecisions of each Placement by name, as the caches have them, and the works of each delivered object by cluster.
 	pages  map[inventory.Key]map[string]part
 	rounds map[inventory.Key]*round
-	// names are used by the loop alone.
-	names names
 	// wake receives a value when a round has begun or ended, so that the loop looks at the rounds.
 	wake chan struct{}
 }
-
-// namesPart is which part of the bytes the names of clusters take.
-const namesPart = 16
 
 // New returns a Recorder that takes at most a number of bytes; nil if it is 0. With a namespace its rows are in ConfigMaps there, too.
 func New(bytes int, configMaps string) *Recorder {
@@ -63,12 +58,11 @@ func New(bytes int, configMaps string) *Recorder {
 	}
 	r := &Recorder{
 		pages: map[inventory.Key]map[string]part{}, rounds: map[inventory.Key]*round{}, wake: make(chan struct{}, 1), configMaps: configMaps,
-		names: names{limit: bytes / namesPart},
 	}
 	if configMaps != "" {
 		r.archiveBytes = min(archive.MaxBytes, bytes/4)
 	}
-	r.rows, r.changes, r.fields = shareOf(bytes - r.archiveBytes - r.names.limit)
+	r.rows, r.changes, r.fields = shareOf(bytes - r.archiveBytes)
 	return r
 }
 

@@ -33,7 +33,7 @@ const (
 // row returns the row of a round; nil if no cluster was gained or lost.
 func (r *Recorder) row(ctx context.Context, of ended, now time.Time) *history.Move {
 	was, is := clustersOf(maps.Values(of.before)), clustersOf(slices.Values(of.after))
-	gained, lost := r.names.without(is, was), r.names.without(was, is)
+	gained, lost := without(is, was), without(was, is)
 	if len(gained)+len(lost) == 0 {
 		return nil
 	}
@@ -73,51 +73,16 @@ func clustersOf(parts iter.Seq[part]) map[string]bool {
 	return clusters
 }
 
-// nameSize is what a name takes beside its bytes: an entry of the map with two strings.
-const nameSize = 64
-
-// names are the names of clusters in rows, each kept once: a row of a large hub has thousands, and the next rows have the same ones. They take at
-// most limit bytes; beyond that, some names are kept more than once.
-type names struct {
-	known        map[string]string
-	limit, bytes int
-}
-
-// without returns the clusters that others lack, sorted. The names are copies, which keep no object alive.
-func (n *names) without(clusters, others map[string]bool) []string {
-	count := 0
+// without returns the clusters that others lack, sorted. The names are those of the caches, which keep each name once and apart from its object.
+func without(clusters, others map[string]bool) []string {
+	var left []string
 	for cluster := range clusters {
 		if !others[cluster] {
-			count++
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	left := make([]string, 0, count)
-	for cluster := range clusters {
-		if !others[cluster] {
-			left = append(left, n.keep(cluster))
+			left = append(left, cluster)
 		}
 	}
 	slices.Sort(left)
 	return left
-}
-
-// keep returns the known copy of a name.
-func (n *names) keep(name string) string {
-	known, is := n.known[name]
-	if is {
-		return known
-	}
-	size := len(name) + nameSize
-	if n.known == nil || n.bytes+size > n.limit {
-		n.known, n.bytes = map[string]string{}, 0 // What is in use becomes known again.
-	}
-	known = strings.Clone(name)
-	n.known[known] = known
-	n.bytes += size
-	return known
 }
 
 // ownerOf returns the uid of the Placement that owns pages; empty if none has an owner.

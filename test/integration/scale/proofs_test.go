@@ -19,8 +19,8 @@ import (
 var _ = Describe("What is read before clusters leave", func() {
 	const placements = 60
 
-	It("B10: the bindings of a namespace are listed once for many placements that lose a cluster of their sets at the same time, and for none "+
-		"that loses one in any scope", func(ctx SpecContext) {
+	It("B10: the bindings of a namespace are listed once for many placements that lose a cluster of their sets at the same time, and not at all "+
+		"for those that lose one which matches no predicate", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.UnboundSet(ctx, "other")
