@@ -146,81 +146,72 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	removal := p.removal
 	shown := c.observed.objects(Bindings, removal.Object.Namespace)
-	bindings := c.recentBindings(p) // It may set p.since, so no request of the proof is sent before.
 	reads, readsCtx := errgroup.WithContext(ctx)
-	reads.Go(func() (err error) {
-		p.object, p.found, err = c.reader.object(readsCtx, removal.Object)
-		return err
-	})
+	reads.Go(func() error { return c.readObject(readsCtx, p) })
+	if !removal.AnyScope {
+		reads.Go(func() error { return c.readBindings(readsCtx, p, shown) })
+	}
 	reads.Go(func() error {
-		switch {
-		case removal.AnyScope || bindings != nil:
-			return nil
-		case removal.readsBindings(shown):
-			return c.readVersions(readsCtx, shown, p)
-		}
-		list, err := c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
-		if err == nil {
-			bindings = list
-			p.addAll(listVersions(Bindings, list.objects, list.shown))
-		}
-		return err
-	})
-	reads.Go(func() error {
-		return c.readVersions(readsCtx, slices.Concat(removal.Others, removal.sets(namesOf(shown))), p)
+		return c.readVersions(readsCtx, p, slices.Concat(removal.Others, removal.sets(namesOf(shown))))
 	})
 
-	if !removal.many() {
+	if removal.many() {
+		reads.Go(func() error { return c.listClusters(readsCtx, p) })
+	} else {
 		reads.Go(func() error { return c.readClusters(readsCtx, p, excluded) })
 	}
-	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // The reader names what it was about.
-	}
-	if bindings != nil {
-		unread := without(removal.sets(slices.Collect(maps.Keys(bindings.objects))), p.has) // Those of bindings that the view lacks.
-		if err := c.readVersions(ctx, unread, p); err != nil {
-			return err
-		}
-	}
-	if !removal.many() {
-		return nil
-	}
-	return c.listClusters(ctx, p)
+	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// recentBindings returns a list of the bindings of the namespace that was requested earlier, for another removal, and adds its versions to the
-// proof. It returns nil if there is none, or if the view has shown a change since its request that may concern this removal: the event that
-// makes clusters leave is one, so that only a list which was requested after that event serves.
-func (c *Checker) recentBindings(p *proof) *reading {
-	if p.removal.AnyScope || p.contents {
-		return nil
+// readObject reads the object of a removal. No earlier response serves.
+func (c *Checker) readObject(ctx context.Context, p *proof) error {
+	of := p.removal.Object
+	read, err := c.reader.read(ctx, requestOf(of), noEarlier)
+	if err != nil {
+		return err
 	}
-	recent := c.reader.recentList(Bindings, p.removal.Object.Namespace)
-	if recent == nil || !c.useEarlier(p, recent, listVersions(Bindings, recent.objects, recent.shown), p.concernsAny) {
-		return nil
-	}
-	return recent
+	p.object, p.found = read.objects[of.NamespacedName]
+	return nil
 }
 
-// useEarlier adds the versions of a list that was requested earlier to a proof, and reports whether that is possible: the view has reached them,
-// and has shown no change since the request that concerns the caller.
-func (c *Checker) useEarlier(p *proof, list *reading, versions map[Object]string, concerns func(change) bool) bool {
-	since := min(p.since, list.view)
-	if behind, changed := c.observed.check(versions, since, concerns); changed || len(behind) > 0 {
-		return false
+// readBindings reads the bindings of the namespace, one by one or by a list, and then the sets of those that the view does not show.
+func (c *Checker) readBindings(ctx context.Context, p *proof, shown []Object) error {
+	if p.removal.readsBindings(shown) {
+		return c.readVersions(ctx, p, shown)
 	}
-	p.since = since
-	p.addAll(versions)
-	return true
+	list, err := c.readFor(ctx, p, request{resource: Bindings, namespace: p.removal.Object.Namespace})
+	if err != nil {
+		return err
+	}
+	p.addAll(listVersions(Bindings, list.objects, list.shown))
+	known := p.removal.sets(namesOf(shown))
+	return c.readVersions(ctx, p, without(p.removal.sets(slices.Collect(maps.Keys(list.objects))), func(set Object) bool {
+		return slices.Contains(known, set)
+	}))
+}
+
+// readFor returns the response to a request for a proof. A request that was sent earlier, for another removal, serves if the view has shown no
+// change since that may concern this removal: the event that makes clusters leave is one, so that only requests after that event serve.
+func (c *Checker) readFor(ctx context.Context, p *proof, what request) (*reading, error) {
+	read, err := c.reader.read(ctx, what, func(view uint64) bool {
+		return !p.contents && !c.observed.mayHaveChanged(view, p.concernsAny)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.includes(read)
+	return read, nil
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
-func (c *Checker) readVersions(ctx context.Context, objects []Object, p *proof) error {
+func (c *Checker) readVersions(ctx context.Context, p *proof, objects []Object) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	for _, object := range objects {
 		reads.Go(func() error {
-			meta, _, err := c.reader.object(readsCtx, object)
-			p.add(object, meta.ResourceVersion)
+			read, err := c.readFor(readsCtx, p, requestOf(object))
+			if err == nil {
+				p.addAll(map[Object]string{object: read.objects[object.NamespacedName].ResourceVersion})
+			}
 			return err
 		})
 	}
@@ -235,22 +226,20 @@ func (c *Checker) readClusters(ctx context.Context, p *proof, excluded func(Obje
 		clusters = append(clusters, clusterObject(name))
 		if p.removal.Scores {
 			reads.Go(func() error {
-				shown := c.observed.objects(Scores, name)
-				scores, err := c.reader.list(readsCtx, Scores, name)
+				scores, err := c.readFor(readsCtx, p, request{resource: Scores, namespace: name})
 				if err == nil {
-					p.addAll(listVersions(Scores, scores.objects, shown))
+					p.addAll(listVersions(Scores, scores.objects, scores.shown))
 				}
 				return err
 			})
 		}
 	}
 
-	reads.Go(func() error { return c.readVersions(readsCtx, without(clusters, excluded), p) })
+	reads.Go(func() error { return c.readVersions(readsCtx, p, without(clusters, excluded)) })
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// listClusters compares the clusters with a list of all clusters and, if the result depends on scores, of all scores. It reads them after the
-// other objects: a list that was requested earlier, for another removal, serves if the view has shown no change for this removal since.
+// listClusters compares the clusters with a list of all clusters and, if the result depends on scores, of all scores.
 func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	resources := []schema.GroupVersionResource{Clusters}
 	if p.removal.Scores {
@@ -259,13 +248,8 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 
 	for _, resource := range resources {
-		recent := c.reader.recentList(resource, "")
-		if recent != nil && c.useEarlier(p, recent, c.versionsOf(p, resource, recent), p.concernsEarlier) {
-			continue
-		}
-
 		reads.Go(func() error {
-			list, err := c.reader.list(readsCtx, resource, "")
+			list, err := c.readFor(readsCtx, p, request{resource: resource})
 			if err == nil {
 				p.addAll(c.versionsOf(p, resource, list))
 			}

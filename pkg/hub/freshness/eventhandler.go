@@ -29,21 +29,31 @@ type observing struct {
 
 // OnAdd handles an added object.
 func (o observing) OnAdd(object any, initial bool) {
+	o.changing(object)
 	o.ResourceEventHandler.OnAdd(object, initial)
 	o.set(object)
 }
 
 // OnUpdate handles a changed object.
 func (o observing) OnUpdate(before, after any) {
+	o.changing(after)
 	o.ResourceEventHandler.OnUpdate(before, after)
 	o.set(after)
 }
 
 // OnDelete handles a deleted object.
 func (o observing) OnDelete(last any) {
+	o.changing(last)
 	o.ResourceEventHandler.OnDelete(last)
 	if meta, ok := objects.Deleted[metav1.Object](last); ok {
 		o.observed.Delete(ObjectOf(o.resource, meta))
+	}
+}
+
+// changing records that an object of an event, or the last known state of a deleted one, is about to be handled.
+func (o observing) changing(of any) {
+	if meta, ok := objects.Deleted[metav1.Object](of); ok {
+		o.observed.Changing(ObjectOf(o.resource, meta))
 	}
 }
 

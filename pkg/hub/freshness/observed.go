@@ -35,8 +35,10 @@ type Observed struct {
 	last    uint64
 	// deletions has the number of the last deletion of an object among the remembered changes.
 	deletions map[Object]uint64
-	waiters   int
-	updated   chan struct{} // closed when a version changes and waiters > 0
+	// changing has the objects whose events are being handled: the view may show them, and their changes are not recorded yet.
+	changing map[Object]struct{}
+	waiters  int
+	updated  chan struct{} // closed when a version changes and waiters > 0
 }
 
 // resource has the versions of the objects of one resource by namespace and name, and the highest version that was processed.
@@ -60,8 +62,16 @@ func everything(object Object) []clusterinfo.Property {
 // NewObserved returns an empty Observed.
 func NewObserved() *Observed {
 	return &Observed{
-		resources: map[schema.GroupVersionResource]*resource{}, deletions: map[Object]uint64{}, updated: make(chan struct{}),
+		resources: map[schema.GroupVersionResource]*resource{}, deletions: map[Object]uint64{}, changing: map[Object]struct{}{},
+		updated: make(chan struct{}),
 	}
+}
+
+// Changing records that the view is about to show an event of an object. Set or Delete ends that.
+func (o *Observed) Changing(object Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changing[object] = struct{}{}
 }
 
 // Set records that the view shows a version of an object, and which properties it has changed, as inventory.Affected has them. It must be
@@ -69,6 +79,7 @@ func NewObserved() *Observed {
 func (o *Observed) Set(object Object, version string, properties []clusterinfo.Property) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	delete(o.changing, object)
 	of := o.resources[object.Resource]
 	if of == nil {
 		of = &resource{versions: map[string]map[string]string{}}
@@ -102,6 +113,7 @@ func (o *Observed) Drop(resource schema.GroupVersionResource) {
 func (o *Observed) Delete(object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	delete(o.changing, object)
 	if of := o.resources[object.Resource]; of != nil {
 		delete(of.versions[object.Namespace], object.Name)
 		if len(of.versions[object.Namespace]) == 0 {
@@ -165,6 +177,19 @@ func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool 
 		}
 	}
 	return false
+}
+
+// mayHaveChanged reports whether one of the changes after a number concerns the caller or is not remembered, or whether one is being shown that may.
+// A snapshot can have such a change before it is recorded.
+func (o *Observed) mayHaveChanged(number uint64, concerns func(change) bool) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for object := range o.changing {
+		if concerns(change{object: object, properties: everything(object)}) {
+			return true
+		}
+	}
+	return o.changedSince(number, concerns)
 }
 
 // reached reports whether the view shows an object in a version or a later one, or has shown its deletion after the change of a number. With

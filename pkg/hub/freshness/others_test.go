@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,6 +177,7 @@ func TestObserveRecordsWhatWasHandled(t *testing.T) {
 
 		last := s.metadata(written)
 		delete(s.objects, page)
+		time.Sleep(time.Second + time.Millisecond) // until no earlier response serves
 		expectBehind(t, "before its end", handled())
 		handler.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: last})
 		if got := handled(); got != "proved" {

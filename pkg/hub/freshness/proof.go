@@ -26,8 +26,8 @@ type proof struct {
 	contents bool
 
 	mu sync.Mutex // for what is read at the same time
-	// since is the number of the change of the view after which none may concern the removal: that of the removal, or that before a list which
-	// was requested earlier.
+	// since is the number of the change of the view after which none may concern the removal: that of the removal, or that before the first
+	// request that was sent earlier.
 	since uint64
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
@@ -61,17 +61,11 @@ func (p *proof) concerns(later change) bool {
 	}
 }
 
-// concernsEarlier reports whether a change of the view may change the removal, or is one of its object, which may have been another one at the
-// time of a list that was requested for another removal.
-func (p *proof) concernsEarlier(later change) bool {
-	return later.object == p.removal.Object || p.concerns(later)
-}
-
-// concernsAny reports whether a change of the view may concern the removal whichever objects the proof is going to read. It serves a list that
-// was requested earlier, and is looked at before the requests of the proof are sent.
+// concernsAny reports whether a change of the view may concern the removal whichever objects the proof is going to read, or is one of its object,
+// which may have been another one at the time of a request for another removal.
 func (p *proof) concernsAny(later change) bool {
 	object := later.object
-	return p.concernsEarlier(later) || object.Resource == ClusterSets && p.removal.includes(object.Name) ||
+	return p.concerns(later) || object == p.removal.Object || object.Resource == ClusterSets && p.removal.includes(object.Name) ||
 		slices.Contains(p.removal.Others, object)
 }
 
@@ -86,8 +80,12 @@ func (p *proof) has(object Object) bool {
 	return read
 }
 
-// add adds an object with its version.
-func (p *proof) add(object Object, version string) { p.addAll(map[Object]string{object: version}) }
+// includes notes that a response is part of the proof.
+func (p *proof) includes(read *reading) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = min(p.since, read.view)
+}
 
 // addAll adds objects with their versions.
 func (p *proof) addAll(versions map[Object]string) {

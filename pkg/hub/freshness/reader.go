@@ -21,12 +21,12 @@ const (
 	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
 	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
 	concurrentReads = 128
-	// listMaxAge is how long further proofs may use a list.
-	listMaxAge = time.Second
+	// readingMaxAge is how long further proofs may use a response.
+	readingMaxAge = time.Second
 )
 
-// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called. It is
-// safe for concurrent use.
+// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called, or if the
+// caller says that an earlier one serves. It is safe for concurrent use.
 type reader struct {
 	client metadata.Interface
 	limit  chan struct{}
@@ -37,8 +37,8 @@ type reader struct {
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	// lists has the last response to each LIST for listMaxAge.
-	lists map[request]*reading
+	// recent has the last response to each request for readingMaxAge.
+	recent map[request]*reading
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -47,14 +47,17 @@ type request struct {
 	namespace, name string
 }
 
+func requestOf(object Object) request {
+	return request{resource: object.Resource, namespace: object.Namespace, name: object.Name}
+}
+
 // reading is the response to a request once done is closed.
 type reading struct {
 	done    chan struct{}
 	objects map[types.NamespacedName]metav1.ObjectMeta
 	err     error
-	// view is the number of the last change of the view when the request was sent; ended is when the response came.
-	view  uint64
-	ended time.Time
+	// view is the number of the last change of the view when the request was sent.
+	view uint64
 	// shown are the objects of the view when a list was sent. Those that it shows later are changes.
 	shown []Object
 	// reached is set once the view has reached every version of a list of all, and shows no object that the list lacks. The mutex is held while they
@@ -78,52 +81,43 @@ func (r *reading) isReached(resource schema.GroupVersionResource, observed *Obse
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
 	return &reader{
 		client: client, limit: make(chan struct{}, concurrentReads), observed: observed, history: history,
-		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[request]*reading{},
+		pending: map[request]*reading{}, running: map[request]*reading{}, recent: map[request]*reading{},
 	}
 }
 
-// object reads the metadata of an object; found is false if it does not exist.
-func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectMeta, found bool, err error) {
-	read, err := r.read(ctx, request{resource: object.Resource, namespace: object.Namespace, name: object.Name})
-	if err != nil {
-		return metav1.ObjectMeta{}, false, err
+// noEarlier is for callers that no earlier request serves.
+func noEarlier(uint64) bool { return false }
+
+// read returns the response to a request that is sent after the call. A request that was sent earlier and has a response, or gets one, is used if
+// the function serves says so of the number of the last change of the view when it was sent. An earlier request that fails is sent again.
+func (r *reader) read(ctx context.Context, what request, serves func(view uint64) bool) (*reading, error) {
+	read, earlier := r.reading(ctx, what, serves)
+	select {
+	case <-read.done:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
 	}
-	meta, found = read.objects[object.NamespacedName]
-	return meta, found, nil
+	if read.err != nil && earlier {
+		return r.read(ctx, what, noEarlier)
+	}
+	return read, read.err
 }
 
-// list reads the metadata of all objects of a resource in a namespace, or in all for "".
-func (r *reader) list(ctx context.Context, resource schema.GroupVersionResource, namespace string) (*reading, error) {
-	return r.read(ctx, request{resource: resource, namespace: namespace})
-}
-
-// recentList returns a list of a resource in a namespace, or in all for "", that is at most listMaxAge old; nil if there is none.
-func (r *reader) recentList(resource schema.GroupVersionResource, namespace string) *reading {
+// reading returns an earlier request that serves, or one that was not sent yet.
+func (r *reader) reading(ctx context.Context, what request, serves func(view uint64) bool) (read *reading, earlier bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := r.lists[request{resource: resource, namespace: namespace}]
-	if last == nil || time.Since(last.ended) > listMaxAge {
-		return nil
+	for _, earlier := range []*reading{r.running[what], r.recent[what]} {
+		if earlier != nil && serves(earlier.view) {
+			return earlier, true
+		}
 	}
-	return last
-}
-
-func (r *reader) read(ctx context.Context, what request) (*reading, error) {
-	r.mu.Lock()
-	read := r.pending[what]
-	if read == nil {
+	if read = r.pending[what]; read == nil {
 		read = &reading{done: make(chan struct{})}
 		r.pending[what] = read
 		go r.run(context.WithoutCancel(ctx), what, read, r.running[what]) // Other callers may still wait when ctx ends.
 	}
-	r.mu.Unlock()
-
-	select {
-	case <-read.done:
-		return read, read.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
-	}
+	return read, false
 }
 
 // run sends a request after the previous equal request has a response.
@@ -133,7 +127,7 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	}
 	r.limit <- struct{}{}
 	r.mu.Lock()
-	delete(r.pending, what) // Later callers need a later request.
+	delete(r.pending, what) // Later callers need a later request, unless this one serves them.
 	r.running[what], read.view = read, r.observed.Now()
 	r.mu.Unlock()
 
@@ -142,7 +136,6 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	read.objects, read.err = r.send(ctx, what)
-	read.ended = time.Now()
 	cancel()
 	<-r.limit
 
@@ -151,19 +144,19 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if r.running[what] == read {
 		delete(r.running, what)
 	}
-	if read.err == nil && what.name == "" {
-		r.lists[what] = read
-		time.AfterFunc(listMaxAge, func() { r.expire(what, read) })
+	if read.err == nil {
+		r.recent[what] = read
+		time.AfterFunc(readingMaxAge, func() { r.expire(what, read) })
 	}
 	close(read.done)
 }
 
-// expire drops a list that is older than listMaxAge.
-func (r *reader) expire(what request, list *reading) {
+// expire drops a response that is older than readingMaxAge.
+func (r *reader) expire(what request, read *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lists[what] == list {
-		delete(r.lists, what)
+	if r.recent[what] == read {
+		delete(r.recent, what)
 	}
 }
 

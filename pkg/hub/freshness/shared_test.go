@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,8 +41,20 @@ func (s *server) bindingLists(namespace string) int {
 	return lists
 }
 
-// B11: 100 Placements in five namespaces lose a cluster at one event, and the bindings of each namespace are listed once for those that are proved
-// after the first one, and once more for those that ask while the first list is open.
+// sent returns how often a request was sent.
+func (s *server) sent(request string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sent := 0
+	for _, of := range s.requests {
+		if of == request {
+			sent++
+		}
+	}
+	return sent
+}
+
+// B11: 100 Placements in five namespaces lose a cluster at one event. The bindings of each namespace are listed once, and the cluster is read once.
 func TestTheBindingsOfANamespaceAreListedOnceForAnEvent(t *testing.T) {
 	const namespaces, each = 5, 20
 	for _, together := range []bool{false, true} {
@@ -55,10 +68,8 @@ func TestTheBindingsOfANamespaceAreListedOnceForAnEvent(t *testing.T) {
 				s.see(s.put(cluster(0), 0)) // the event
 				since := s.view.Now()
 				results := make(chan string, len(removals))
-				most := 1
 				gate := make(chan struct{})
 				if together {
-					most = 2
 					s.before = func() { <-gate }
 				}
 
@@ -79,9 +90,12 @@ func TestTheBindingsOfANamespaceAreListedOnceForAnEvent(t *testing.T) {
 				}
 
 				for i := range namespaces {
-					if got := s.bindingLists(fmt.Sprintf("ns-%d", i)); got == 0 || got > most {
-						t.Errorf("namespace %d: %d lists of bindings, want 1 to %d", i, got, most)
+					if got := s.bindingLists(fmt.Sprintf("ns-%d", i)); got != 1 {
+						t.Errorf("namespace %d: %d lists of bindings, want 1", i, got)
 					}
+				}
+				if got := s.sent("get managedclusters c00"); got != 1 {
+					t.Errorf("the cluster was read %d times, want once", got)
 				}
 			})
 		})
@@ -144,6 +158,109 @@ func TestWhenAListOfBindingsServesAnotherRemoval(t *testing.T) {
 	}
 }
 
+// B10, B11: single objects that were read for another removal serve by the rule of lists.
+func TestWhenASingleReadServesAnotherRemoval(t *testing.T) {
+	set, other := object(freshness.ClusterSets, "", "a"), object(freshness.ClusterSets, "", "z")
+	for _, tc := range []struct {
+		reason string
+		// happens between the two proofs.
+		happens func(*server)
+		reads   int
+		want    string
+	}{
+		{"nothing has changed", func(*server) {}, 1, "proved"},
+		{"the set", func(s *server) { s.see(s.put(set, 0)) }, 2, "proved"},
+		{"the set, which was not seen", func(s *server) { s.put(set, 0) }, 1, "proved"},
+		{"the set, which was not seen, and then the cluster", func(s *server) {
+			s.put(set, 0)
+			s.see(s.put(cluster(0), 0))
+		}, 2, "the watch has not shown the latest version of managedclustersets a"},
+		{"a set that is not bound", func(s *server) { s.see(s.put(other, 0)) }, 2, "proved"},
+		{"the status of the set", func(s *server) { s.see(s.beat(set, 0)) }, 1, "proved"},
+		{"the cluster", func(s *server) { s.see(s.put(cluster(0), 0)) }, 2, "proved"},
+		{"a heartbeat of the cluster", func(s *server) { s.see(s.beat(cluster(0), 0)) }, 1, "proved"},
+		{"another cluster", func(s *server) { s.see(s.put(cluster(1), 0)) }, 1, "proved"},
+		{"a further object that decides", func(s *server) { s.see(s.put(namespace, 0)) }, 2, "proved"},
+		{"the binding", func(s *server) { s.see(s.put(object(freshness.Bindings, "ns", "a"), 0)) }, 2, "proved"},
+		{"the Placement", func(s *server) { s.see(s.put(object(placements, "ns", "p"), 1)) }, 2, "proved"},
+		{"time has passed", func(*server) { <-time.After(time.Second + time.Millisecond) }, 2, "proved"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, removal := decidedByOthers(1)
+				another := s.inNamespace("ns", "q")
+				another.Others, another.KnownBindings, removal.KnownBindings = removal.Others, true, true
+				if got := s.prove(t, another); got != "proved" {
+					t.Fatalf("the other removal: got %q", got)
+				}
+				tc.happens(s)
+				removal.Meta = s.objects[removal.Object]
+				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
+					t.Error(diff)
+				}
+				for _, request := range []string{
+					"get managedclustersets a", "get managedclustersetbindings a", "get managedclusters c00", "get namespaces ns",
+				} {
+					if got := s.sent(request); got != tc.reads {
+						t.Errorf("%s was sent %d times, want %d", request, got, tc.reads)
+					}
+				}
+			})
+		})
+	}
+}
+
+// B10: a snapshot can have a change that is not recorded yet. Nothing that was read before that change serves a removal which it may concern.
+func TestAChangeThatIsBeingShown(t *testing.T) {
+	for _, clusters := range []int{1, 20} {
+		for _, end := range []bool{false, true} {
+			t.Run(fmt.Sprintf("clusters=%d,deleted=%v", clusters, end), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newServer()
+					if got := s.prove(t, s.removal(clusters)); got != "proved" {
+						t.Fatalf("the first removal: got %q", got)
+					}
+					since := s.view.Now()
+					s.view.Changing(cluster(0)) // From here on a snapshot may have the change.
+					s.put(cluster(0), 0)
+					if end {
+						delete(s.objects, cluster(0))
+					}
+					time.AfterFunc(time.Millisecond, func() { s.see(cluster(0)) })
+					removal := s.removal(clusters)
+					removal.Since = since
+					if got := s.prove(t, removal); got != freshness.ErrViewChanged.Error() {
+						t.Errorf("got %q while the change is being shown", got)
+					}
+					if got := s.prove(t, s.removal(clusters)); got != "proved" {
+						t.Errorf("afterwards: got %q", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A request that fails is sent again for a proof that has joined it later.
+func TestARequestThatFailsIsSentAgainForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		gate, results := make(chan struct{}), make(chan string, 2)
+		s.before = func() { <-gate }
+		s.failing = 1
+		for range 2 {
+			go func() { results <- s.prove(t, s.removal(1)) }()
+			synctest.Wait()
+		}
+		close(gate)
+		got := []string{<-results, <-results}
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"listing the metadata of managedclustersetbindings: the list has failed", "proved"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // B11: a change that the view shows while the requests of a proof are open ends the proof if its list of bindings is older than the change.
 func TestAChangeAfterAnEarlierList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -175,6 +292,7 @@ func TestAListThatFailedIsNotShared(t *testing.T) {
 		if got := s.prove(t, s.removal(1)); got != "it is gone" {
 			t.Errorf("got %q", got)
 		}
+		synctest.Wait() // for requests that the first proof did not wait for
 		s.broken = nil
 		lists := s.bindingLists("ns")
 		if got := s.prove(t, s.removal(1)); got != "proved" || s.bindingLists("ns") != lists+1 {

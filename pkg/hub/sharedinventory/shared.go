@@ -164,16 +164,20 @@ func (s *Shared) HandleSets(enqueue func(affected inventory.Affected)) {
 // Set handles an added or changed object of a kind of the inventory.
 func (s *Shared) Set(kind *inventory.ObjectKind, after inventory.Object) {
 	at := time.Now()
+	object := freshness.ObjectOf(kind.Resource, after)
+	s.Observed.Changing(object)
 	affected := kind.Set(s.Inventory, after)
-	s.Observed.Set(freshness.ObjectOf(kind.Resource, after), after.GetResourceVersion(), affected.Changes)
+	s.Observed.Set(object, after.GetResourceVersion(), affected.Changes)
 	s.Notify(at, affected)
 }
 
 // Delete handles a deleted object of a kind of the inventory, given its last known state.
 func (s *Shared) Delete(kind *inventory.ObjectKind, last inventory.Object) {
 	at := time.Now()
+	object := freshness.ObjectOf(kind.Resource, last)
+	s.Observed.Changing(object)
 	affected := kind.Delete(s.Inventory, last)
-	s.Observed.Delete(freshness.ObjectOf(kind.Resource, last))
+	s.Observed.Delete(object)
 	s.Notify(at, affected)
 }
 
