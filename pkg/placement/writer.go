@@ -295,21 +295,13 @@ func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, statu
 
 // withStatus is a placement as it is read once its status is written.
 func withStatus(placement *api.Placement, status api.Status, resourceVersion string) (*api.Placement, error) {
-	fields, err := fieldsOf(placement.Object)
+	data, err := json.Marshal(placement.API.Status(status))
 	if err != nil {
-		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
-	}
-	if fields["status"], err = json.Marshal(placement.API.Status(status)); err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-
-	data, err := json.Marshal(fields)
+	object, err := placement.API.WithStatus(placement.Object, data)
 	if err != nil {
-		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
-	}
-	object := placement.API.Empty()
-	if err := json.Unmarshal(data, object); err != nil {
-		return nil, fmt.Errorf("decoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+		return nil, fmt.Errorf("decoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 	object.SetResourceVersion(resourceVersion)
 	return placement.API.Read(object), nil

@@ -73,8 +73,8 @@ func New(
 }
 
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
-// nil if the result was computed on a state of the hub that existed after the snapshot was taken. Otherwise it returns ErrObjectChanged,
-// ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
+// nil if the result was computed on a state of the hub that existed at most readingMaxAge before the call or later. Otherwise it returns
+// ErrObjectChanged, ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
 func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 	if c.baseline != nil {
 		if err := c.baseline.wait(ctx); err != nil {
@@ -92,6 +92,7 @@ func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 
 // prove compares the objects that are not excluded.
 func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) bool) error {
+	p.earliest = c.earliest(ctx, p)
 	if err := c.read(ctx, p, excluded); err != nil {
 		return err
 	}
@@ -105,6 +106,20 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 	return c.wait(ctx, p.versions, p.since, p.concerns)
 }
 
+// earliest returns the number of the last change of the view that may concern a removal. Requests that were sent since then serve its proof. The
+// object of the removal may come from another cache, which can be ahead of the view, so that the view must have shown its version: it said the
+// same since the number then. Changes that are being shown are waited for, because the snapshot may have them.
+func (c *Checker) earliest(ctx context.Context, p *proof) uint64 {
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	shown := compareVersions(c.observed.shown(p.removal.Object), p.removal.Meta.ResourceVersion) >= 0
+	last, recorded := c.observed.lastChange(ctx, c.reader.oldest(), p.concernsAny)
+	if !shown || !recorded || p.contents || p.removal.Unobserved {
+		return noEarlier
+	}
+	return last
+}
+
 func concernsNothing(change) bool { return false }
 
 // comparable reports whether a removal can be proved by what the clusters say, while the view is behind with their versions. The clusters are
@@ -115,8 +130,8 @@ func (c *Checker) comparable(p *proof, behind *BehindError) bool {
 }
 
 // proveContents proves a removal whose clusters say in the API server what the view shows, in whichever version. The clusters are read before
-// the other objects, which have not changed up to then if they have the version of the view. A list that was
-// requested before the clusters does not serve: the clusters may have said something else when it was requested.
+// the other objects, which have not changed up to then if they have the version of the view. A request that was
+// sent before those of the clusters does not serve: the clusters may have said something else at that time.
 func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behind *BehindError) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	for _, name := range removal.Clusters {
@@ -142,7 +157,8 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 }
 
 // read reads the object, the others, the bindings of its namespace, their sets, and the clusters, except for excluded objects. The requests do
-// not wait for each other, so a removal waits for one round trip, and not for three.
+// not wait for each other, so a removal waits for one round trip, and not for three. Requests that were sent earlier for other removals serve
+// where the view shows what changes: not for the object and the others, whose versions in the result may come from another cache.
 func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool) error {
 	removal := p.removal
 	shown := c.observed.objects(Bindings, removal.Object.Namespace)
@@ -151,9 +167,7 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	if !removal.AnyScope {
 		reads.Go(func() error { return c.readBindings(readsCtx, p, shown) })
 	}
-	reads.Go(func() error {
-		return c.readVersions(readsCtx, p, slices.Concat(removal.Others, removal.sets(namesOf(shown))))
-	})
+	reads.Go(func() error { return c.readVersions(readsCtx, p, removal.Others, noEarlier) })
 
 	if removal.many() {
 		reads.Go(func() error { return c.listClusters(readsCtx, p) })
@@ -163,10 +177,10 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// readObject reads the object of a removal. No earlier response serves.
+// readObject reads the object of a removal.
 func (c *Checker) readObject(ctx context.Context, p *proof) error {
 	of := p.removal.Object
-	read, err := c.reader.read(ctx, requestOf(of), noEarlier)
+	read, err := c.readFor(ctx, p, requestOf(of), noEarlier)
 	if err != nil {
 		return err
 	}
@@ -174,41 +188,46 @@ func (c *Checker) readObject(ctx context.Context, p *proof) error {
 	return nil
 }
 
-// readBindings reads the bindings of the namespace, one by one or by a list, and then the sets of those that the view does not show.
+// readBindings reads the sets of the bindings of the namespace that the view shows, and these bindings one by one, or all by a list. The sets of
+// bindings that only the list has are read after it.
 func (c *Checker) readBindings(ctx context.Context, p *proof, shown []Object) error {
+	sets := p.removal.sets(namesOf(shown))
 	if p.removal.readsBindings(shown) {
-		return c.readVersions(ctx, p, shown)
+		return c.readVersions(ctx, p, slices.Concat(shown, sets), p.earliest)
 	}
-	list, err := c.readFor(ctx, p, request{resource: Bindings, namespace: p.removal.Object.Namespace})
-	if err != nil {
-		return err
-	}
-	p.addAll(listVersions(Bindings, list.objects, list.shown))
-	known := p.removal.sets(namesOf(shown))
-	return c.readVersions(ctx, p, without(p.removal.sets(slices.Collect(maps.Keys(list.objects))), func(set Object) bool {
-		return slices.Contains(known, set)
-	}))
+	reads, readsCtx := errgroup.WithContext(ctx)
+	reads.Go(func() error { return c.readVersions(readsCtx, p, sets, p.earliest) })
+	reads.Go(func() error {
+		list, err := c.readFor(readsCtx, p, request{resource: Bindings, namespace: p.removal.Object.Namespace}, p.earliest)
+		if err != nil {
+			return err
+		}
+		versions := list.versions(Bindings)
+		p.addAll(versions)
+		for _, known := range shown {
+			delete(versions, known)
+		}
+		return c.readVersions(readsCtx, p, p.removal.sets(namesOf(slices.Collect(maps.Keys(versions)))), p.earliest)
+	})
+	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// readFor returns the response to a request for a proof. A request that was sent earlier, for another removal, serves if the view has shown no
-// change since that may concern this removal: the event that makes clusters leave is one, so that only requests after that event serve.
-func (c *Checker) readFor(ctx context.Context, p *proof, what request) (*reading, error) {
-	read, err := c.reader.read(ctx, what, func(view uint64) bool {
-		return !p.contents && !c.observed.mayHaveChanged(view, p.concernsAny)
-	})
+// readFor returns the response to a request for a proof. The request was not sent before the change of the view with the number earliest.
+func (c *Checker) readFor(ctx context.Context, p *proof, what request, earliest uint64) (*reading, error) {
+	read, err := c.reader.read(ctx, what, earliest)
 	if err != nil {
 		return nil, err
 	}
-	p.includes(read)
+	p.uses(read)
 	return read, nil
 }
 
 // readVersions reads objects one by one, and adds their versions to a proof.
-func (c *Checker) readVersions(ctx context.Context, p *proof, objects []Object) error {
+func (c *Checker) readVersions(ctx context.Context, p *proof, objects []Object, earliest uint64) error {
 	reads, readsCtx := errgroup.WithContext(ctx)
 	for _, object := range objects {
 		reads.Go(func() error {
-			read, err := c.readFor(readsCtx, p, requestOf(object))
+			read, err := c.readFor(readsCtx, p, requestOf(object), earliest)
 			if err == nil {
 				p.addAll(map[Object]string{object: read.objects[object.NamespacedName].ResourceVersion})
 			}
@@ -226,16 +245,16 @@ func (c *Checker) readClusters(ctx context.Context, p *proof, excluded func(Obje
 		clusters = append(clusters, clusterObject(name))
 		if p.removal.Scores {
 			reads.Go(func() error {
-				scores, err := c.readFor(readsCtx, p, request{resource: Scores, namespace: name})
+				scores, err := c.readFor(readsCtx, p, request{resource: Scores, namespace: name}, p.earliest)
 				if err == nil {
-					p.addAll(listVersions(Scores, scores.objects, scores.shown))
+					p.addAll(scores.versions(Scores))
 				}
 				return err
 			})
 		}
 	}
 
-	reads.Go(func() error { return c.readVersions(readsCtx, p, without(clusters, excluded)) })
+	reads.Go(func() error { return c.readVersions(readsCtx, p, without(clusters, excluded), p.earliest) })
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
@@ -249,7 +268,7 @@ func (c *Checker) listClusters(ctx context.Context, p *proof) error {
 
 	for _, resource := range resources {
 		reads.Go(func() error {
-			list, err := c.readFor(readsCtx, p, request{resource: resource})
+			list, err := c.readFor(readsCtx, p, request{resource: resource}, p.earliest)
 			if err == nil {
 				p.addAll(c.versionsOf(p, resource, list))
 			}

@@ -35,8 +35,10 @@ type Observed struct {
 	last    uint64
 	// deletions has the number of the last deletion of an object among the remembered changes.
 	deletions map[Object]uint64
-	// changing has the objects whose events are being handled: the view may show them, and their changes are not recorded yet.
-	changing map[Object]struct{}
+	// changing has the objects whose events are being handled: the view may show them, and their changes are not recorded yet. Each has a number, in
+	// the order in which the handling began, and began is the last one.
+	changing map[Object]uint64
+	began    uint64
 	waiters  int
 	updated  chan struct{} // closed when a version changes and waiters > 0
 }
@@ -62,7 +64,7 @@ func everything(object Object) []clusterinfo.Property {
 // NewObserved returns an empty Observed.
 func NewObserved() *Observed {
 	return &Observed{
-		resources: map[schema.GroupVersionResource]*resource{}, deletions: map[Object]uint64{}, changing: map[Object]struct{}{},
+		resources: map[schema.GroupVersionResource]*resource{}, deletions: map[Object]uint64{}, changing: map[Object]uint64{},
 		updated: make(chan struct{}),
 	}
 }
@@ -71,7 +73,8 @@ func NewObserved() *Observed {
 func (o *Observed) Changing(object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.changing[object] = struct{}{}
+	o.began++
+	o.changing[object] = o.began
 }
 
 // Set records that the view shows a version of an object, and which properties it has changed, as inventory.Affected has them. It must be
@@ -179,17 +182,42 @@ func (o *Observed) changedSince(number uint64, concerns func(change) bool) bool 
 	return false
 }
 
-// mayHaveChanged reports whether one of the changes after a number concerns the caller or is not remembered, or whether one is being shown that may.
-// A snapshot can have such a change before it is recorded.
-func (o *Observed) mayHaveChanged(number uint64, concerns func(change) bool) bool {
+// lastChange returns the number of the last change that concerns the caller, or the given one if it is higher. A snapshot can have a change before
+// it is recorded, so lastChange first waits for those that are being shown and may concern the caller. It returns false if ctx ends before.
+func (o *Observed) lastChange(ctx context.Context, floor uint64, concerns func(change) bool) (number uint64, recorded bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for object := range o.changing {
-		if concerns(change{object: object, properties: everything(object)}) {
+	o.waiters++
+	defer func() { o.waiters-- }()
+
+	for began := o.began; o.isChanging(began, concerns); {
+		updated := o.updated
+		o.mu.Unlock()
+		select {
+		case <-updated:
+			o.mu.Lock()
+		case <-ctx.Done():
+			o.mu.Lock()
+			return 0, false
+		}
+	}
+
+	for number = o.last; number > floor && o.last-number < rememberedChanges; number-- {
+		if concerns(o.changes[place(number)]) {
+			break
+		}
+	}
+	return max(number, floor), true
+}
+
+// isChanging reports whether an event that may concern the caller is being shown since before a number.
+func (o *Observed) isChanging(began uint64, concerns func(change) bool) bool {
+	for object, number := range o.changing {
+		if number <= began && concerns(change{object: object, properties: everything(object)}) {
 			return true
 		}
 	}
-	return o.changedSince(number, concerns)
+	return false
 }
 
 // reached reports whether the view shows an object in a version or a later one, or has shown its deletion after the change of a number. With

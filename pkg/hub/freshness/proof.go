@@ -24,6 +24,8 @@ type proof struct {
 	// contents reports that the clusters were compared by what they say, in whichever version. Only what is requested afterwards proves anything
 	// about the same moment then.
 	contents bool
+	// earliest is the number of the change of the view before which no request of the proof was sent.
+	earliest uint64
 
 	mu sync.Mutex // for what is read at the same time
 	// since is the number of the change of the view after which none may concern the removal: that of the removal, or that before the first
@@ -80,8 +82,8 @@ func (p *proof) has(object Object) bool {
 	return read
 }
 
-// includes notes that a response is part of the proof.
-func (p *proof) includes(read *reading) {
+// uses notes that a response is part of the proof.
+func (p *proof) uses(read *reading) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since = min(p.since, read.view)
@@ -100,9 +102,9 @@ func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) 
 	versions := map[Object]string{}
 	switch {
 	case p.removal.AllClusters:
-		versions = listVersions(resource, list.objects, list.shown)
+		versions = list.versions(resource)
 	case resource == Scores:
-		versions = listVersions(resource, list.objects, list.shown)
+		versions = list.versions(resource)
 		maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(object.Namespace) })
 	}
 	if resource == Clusters {

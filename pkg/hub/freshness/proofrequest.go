@@ -23,6 +23,9 @@ type ProofRequest struct {
 	// Others are further objects that decide about the removal by their names, in any order, whether they exist or not. The event handlers
 	// of their kinds must be wrapped by Observe.
 	Others []Object
+	// Unobserved reports that the result depends on further objects whose events the view does not have. No request that was sent before the snapshot
+	// serves the proof then.
+	Unobserved bool
 	// ClusterSets are the sets that the object asks for; empty means every set that is bound to its namespace.
 	ClusterSets []string
 	// AnyScope reports that the clusters would be removed with any bindings and sets, so that these are not read: an object that asks for all

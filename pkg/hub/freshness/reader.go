@@ -5,6 +5,7 @@ package freshness
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -21,12 +22,12 @@ const (
 	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
 	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
 	concurrentReads = 128
-	// readingMaxAge is how long further proofs may use a response.
+	// readingMaxAge is how long after it was sent a request may serve further proofs.
 	readingMaxAge = time.Second
 )
 
-// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called, or if the
-// caller says that an earlier one serves. It is safe for concurrent use.
+// reader reads metadata consistently. Callers with the same request share it if it was sent after each of them called, or not before what the
+// caller says. It is safe for concurrent use.
 type reader struct {
 	client metadata.Interface
 	limit  chan struct{}
@@ -37,8 +38,9 @@ type reader struct {
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	// recent has the last response to each request for readingMaxAge.
-	recent map[request]*reading
+	// recent has the last response to each request that was sent at most readingMaxAge ago. expired is the highest view of those that were dropped.
+	recent  map[request]*reading
+	expired uint64
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -56,8 +58,9 @@ type reading struct {
 	done    chan struct{}
 	objects map[types.NamespacedName]metav1.ObjectMeta
 	err     error
-	// view is the number of the last change of the view when the request was sent.
+	// view is the number of the last change of the view when the request was sent, which was at a time.
 	view uint64
+	at   time.Time
 	// shown are the objects of the view when a list was sent. Those that it shows later are changes.
 	shown []Object
 	// reached is set once the view has reached every version of a list of all, and shows no object that the list lacks. The mutex is held while they
@@ -66,13 +69,18 @@ type reading struct {
 	reached bool
 }
 
+// versions returns the versions of the objects of a list, and of those that the view showed and the list lacks.
+func (r *reading) versions(resource schema.GroupVersionResource) map[Object]string {
+	return listVersions(resource, r.objects, r.shown)
+}
+
 // isReached reports whether the view has reached every version of a list of all, and shows no object that the list lacks. A change of the view after
 // the request of the list may have made it so.
 func (r *reading) isReached(resource schema.GroupVersionResource, observed *Observed) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.reached {
-		behind, _ := observed.check(listVersions(resource, r.objects, r.shown), r.view, concernsNothing)
+		behind, _ := observed.check(r.versions(resource), r.view, concernsNothing)
 		r.reached = len(behind) == 0
 	}
 	return r.reached
@@ -86,30 +94,40 @@ func newReader(client metadata.Interface, observed *Observed, history *history) 
 }
 
 // noEarlier is for callers that no earlier request serves.
-func noEarlier(uint64) bool { return false }
+const noEarlier = math.MaxUint64
 
-// read returns the response to a request that is sent after the call. A request that was sent earlier and has a response, or gets one, is used if
-// the function serves says so of the number of the last change of the view when it was sent. An earlier request that fails is sent again.
-func (r *reader) read(ctx context.Context, what request, serves func(view uint64) bool) (*reading, error) {
-	read, earlier := r.reading(ctx, what, serves)
+// oldest returns the number of a change of the view: a request that was sent before it serves nobody.
+func (r *reader) oldest() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.running)+len(r.recent) == 0 {
+		r.expired = r.observed.Now()
+	}
+	return r.expired
+}
+
+// read returns the response to a request that is sent after the call, or that was sent at most readingMaxAge ago and not before the change of
+// the view with the number earliest. Such a request that fails is sent again.
+func (r *reader) read(ctx context.Context, what request, earliest uint64) (*reading, error) {
+	read, joined := r.reading(ctx, what, earliest)
 	select {
 	case <-read.done:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
 	}
-	if read.err != nil && earlier {
+	if read.err != nil && joined {
 		return r.read(ctx, what, noEarlier)
 	}
 	return read, read.err
 }
 
 // reading returns an earlier request that serves, or one that was not sent yet.
-func (r *reader) reading(ctx context.Context, what request, serves func(view uint64) bool) (read *reading, earlier bool) {
+func (r *reader) reading(ctx context.Context, what request, earliest uint64) (read *reading, joined bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, earlier := range []*reading{r.running[what], r.recent[what]} {
-		if earlier != nil && serves(earlier.view) {
-			return earlier, true
+	for _, sent := range []*reading{r.recent[what], r.running[what]} {
+		if sent != nil && sent.view >= earliest && time.Since(sent.at) <= readingMaxAge {
+			return sent, true
 		}
 	}
 	if read = r.pending[what]; read == nil {
@@ -128,7 +146,7 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	r.limit <- struct{}{}
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request, unless this one serves them.
-	r.running[what], read.view = read, r.observed.Now()
+	r.running[what], read.view, read.at = read, r.observed.Now(), time.Now()
 	r.mu.Unlock()
 
 	if what.name == "" {
@@ -141,20 +159,19 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.running[what] == read {
-		delete(r.running, what)
-	}
+	delete(r.running, what)
 	if read.err == nil {
 		r.recent[what] = read
-		time.AfterFunc(readingMaxAge, func() { r.expire(what, read) })
+		time.AfterFunc(readingMaxAge-time.Since(read.at), func() { r.expire(what, read) })
 	}
 	close(read.done)
 }
 
-// expire drops a response that is older than readingMaxAge.
+// expire drops a response whose request was sent before readingMaxAge.
 func (r *reader) expire(what request, read *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.expired = max(r.expired, read.view)
 	if r.recent[what] == read {
 		delete(r.recent, what)
 	}

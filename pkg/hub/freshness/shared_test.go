@@ -158,7 +158,8 @@ func TestWhenAListOfBindingsServesAnotherRemoval(t *testing.T) {
 	}
 }
 
-// B10, B11: single objects that were read for another removal serve by the rule of lists.
+// B10, B11: the set, the binding and the cluster that were read for another removal serve by the rule of lists, and the further objects that decide
+// are read again. The removal is that of the latest state of the Placement, which a cache can have before the view.
 func TestWhenASingleReadServesAnotherRemoval(t *testing.T) {
 	set, other := object(freshness.ClusterSets, "", "a"), object(freshness.ClusterSets, "", "z")
 	for _, tc := range []struct {
@@ -182,7 +183,16 @@ func TestWhenASingleReadServesAnotherRemoval(t *testing.T) {
 		{"another cluster", func(s *server) { s.see(s.put(cluster(1), 0)) }, 1, "proved"},
 		{"a further object that decides", func(s *server) { s.see(s.put(namespace, 0)) }, 2, "proved"},
 		{"the binding", func(s *server) { s.see(s.put(object(freshness.Bindings, "ns", "a"), 0)) }, 2, "proved"},
+		{"a further object that decides, which was not seen, and the cluster, which was not either", func(s *server) {
+			s.put(cluster(0), 0)
+			s.put(namespace, 0)
+		}, 1, "the watch has not shown the latest version of namespaces ns"},
 		{"the Placement", func(s *server) { s.see(s.put(object(placements, "ns", "p"), 1)) }, 2, "proved"},
+		{"the Placement, which was not seen", func(s *server) { s.put(object(placements, "ns", "p"), 2) }, 2, "proved"},
+		{"the cluster, and then the Placement, which were not seen", func(s *server) {
+			s.put(cluster(0), 0)
+			s.put(object(placements, "ns", "p"), 2)
+		}, 2, "the watch has not shown the latest version of managedclusters c00"},
 		{"time has passed", func(*server) { <-time.After(time.Second + time.Millisecond) }, 2, "proved"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -198,16 +208,31 @@ func TestWhenASingleReadServesAnotherRemoval(t *testing.T) {
 				if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
 					t.Error(diff)
 				}
-				for _, request := range []string{
-					"get managedclustersets a", "get managedclustersetbindings a", "get managedclusters c00", "get namespaces ns",
+				for request, want := range map[string]int{
+					"get managedclustersets a": tc.reads, "get managedclustersetbindings a": tc.reads, "get managedclusters c00": tc.reads,
+					"get namespaces ns": 2,
 				} {
-					if got := s.sent(request); got != tc.reads {
-						t.Errorf("%s was sent %d times, want %d", request, got, tc.reads)
+					if got := s.sent(request); got != want {
+						t.Errorf("%s was sent %d times, want %d", request, got, want)
 					}
 				}
 			})
 		})
 	}
+}
+
+// B10: a result that depends on objects which the view does not have is proved by later requests alone.
+func TestNoEarlierRequestServesWhatIsNotObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		removal := s.removal(1)
+		removal.Unobserved = true
+		for proofs := range 3 {
+			if got, lists := s.prove(t, removal), s.bindingLists("ns"); got != "proved" || lists != proofs+1 {
+				t.Errorf("proof %d: got %q and %d lists", proofs+1, got, lists)
+			}
+		}
+	})
 }
 
 // B10: a snapshot can have a change that is not recorded yet. Nothing that was read before that change serves a removal which it may concern.

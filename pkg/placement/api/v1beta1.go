@@ -3,6 +3,8 @@
 package api
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,6 +77,15 @@ func (v1beta1) Status(status Status) any {
 		})
 	}
 	return written
+}
+
+func (v1beta1) WithStatus(object Object, status []byte) (Object, error) {
+	placement, ok := object.(*clusterv1beta1.Placement)
+	if !ok {
+		return nil, fmt.Errorf("%T is no Placement of %s", object, clusterv1beta1.GroupVersion)
+	}
+	copied := &clusterv1beta1.Placement{TypeMeta: placement.TypeMeta, ObjectMeta: placement.ObjectMeta, Spec: placement.Spec}
+	return copied, json.Unmarshal(status, &copied.Status) //nolint:wrapcheck // The caller names the object.
 }
 
 type v1beta1Codec struct{}
