@@ -128,9 +128,8 @@ func (d *decider) decideProved(
 	return result, nil
 }
 
-// proved returns a result of find that removes no cluster, or that was computed on a state of everything that decides about the removed clusters
-// which existed after the call. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
-// Placement has to be read again, and that of find.
+// proved returns a result of find that removes no cluster, or whose removal is proved: see freshness.Checker.Prove. If it cannot be proved, proved
+// returns the postponed result. The error is freshness.ErrObjectChanged when the Placement has to be read again, and that of find.
 func (d *decider) proved(
 	ctx context.Context, placement *api.Placement, existing placement.Existing, now time.Time, find func() (*scheduling.Result, error),
 ) (*scheduling.Result, error) {
