@@ -10,6 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -51,6 +52,16 @@ func TestBlockedResults(t *testing.T) {
 				}
 			}},
 			held: "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "one that drains is none of those that there were",
+			happen: []func(*fixture){func(w *fixture) {
+				w.remove(0, 3)
+				c := cluster(9)
+				c.Spec.Taints = []clusterv1.Taint{{Key: openmcpv1alpha1.TerminatingTaint, Effect: clusterv1.TaintEffectNoSelect}}
+				w.SetCluster(c)
+			}},
+			held: "3 of 9: c00 c01 c02",
 		},
 		{
 			reason: "labels change",

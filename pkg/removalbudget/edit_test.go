@@ -11,6 +11,8 @@ import (
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
@@ -233,4 +235,32 @@ func TestB16EarlierRemovalsStayInTheNumbers(t *testing.T) {
 		w.settle(20)
 		expect(t, "held", "3 of 8: c01 c02", gone(w.judge(20)))
 	}
+}
+
+// docs/spec/differences.md B16: an edit that changes what is selected keeps the holds of the former spec, until so few of their clusters are left
+// without a place that the budget permits their removal. One that means nothing takes them over.
+func TestB16WhatFitsAgainIsNotLost(t *testing.T) {
+	memory := func(w *fixture) string {
+		return meta.FindStatusCondition(w.placement.Status.Conditions, removalbudget.MemoryCondition).Message
+	}
+	w := newFixture(10)
+	w.relabel(20, 22, "region", "asia")
+	w.relabel(0, 4, "region", "us")
+	w.settle(30)
+	expect(t, "held", "4 of 10: c00 c01 c02 c03", gone(w.judge(30)))
+	w.edit(meaningless)
+	w.settle(30)
+	expect(t, "an edit that means nothing", true, strings.Contains(memory(w), `"generation":8`))
+
+	w.edit(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Predicates[0].RequiredClusterSelector.LabelSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "region", Operator: metav1.LabelSelectorOpIn, Values: []string{"eu", "asia"}},
+		}}
+	})
+	w.settle(30)
+	expect(t, "an edit that selects more", true, strings.Contains(memory(w), `"generation":8`))
+	expect(t, "held after it", 12, len(w.decisions))
+	w.relabel(0, 1)
+	w.settle(30)
+	expect(t, "after one fits again", 9, len(w.decisions))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
@@ -180,4 +181,42 @@ func TestALimitThatIsNotKnown(t *testing.T) {
 	if told.Unknown || told.Percent != 30 {
 		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
 	}
+}
+
+// Removals without names stay recorded while they count, and are forgotten where others have taken their places.
+func TestRemovalsWithoutNames(t *testing.T) {
+	without := metav1.Condition{
+		Type: removalbudget.RecordCondition, Status: metav1.ConditionTrue, Reason: removalbudget.ReasonClustersRemoved,
+		Message: `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-02T03:04:00Z","others":1}]`,
+	}
+	w := newFixture(10)
+	w.record(without)
+	w.remove(0, 1)
+	ruling := w.step(30)
+	expect(t, "held", "", gone(ruling))
+	expect(t, "recorded", 1, len(ruling.Recent.Others))
+
+	replaced := newFixture(10)
+	wanted(4)(replaced)
+	replaced.decisions = map[string]bool{name(0): true, name(1): true, name(2): true, name(3): true}
+	replaced.record(without)
+	expect(t, "recorded where others have their places", 0, len(replaced.step(30).Recent.Others))
+}
+
+// The memory has the clusters that joined, and the number of the others.
+func TestWhoHasJoinedIsRecorded(t *testing.T) {
+	memory := func(w *fixture) string {
+		return meta.FindStatusCondition(w.placement.Status.Conditions, removalbudget.MemoryCondition).Message
+	}
+	w := newFixture(10)
+	w.settle(30)
+	w.relabel(20, 22)
+	w.settle(30)
+	expect(t, "two have joined", true, strings.HasSuffix(memory(w), `{"joined":[{"time":"2026-01-02T03:04:05Z","clusters":["c20","c21"]}],"joinedTo":10}`))
+
+	w.now = start.Add(time.Minute)
+	w.relabel(22, 23)
+	w.settle(30)
+	expect(t, "another one has", true, strings.HasSuffix(memory(w),
+		`{"time":"2026-01-02T03:05:05Z","clusters":["c22"]}],"joinedTo":10}`))
 }

@@ -111,3 +111,44 @@ func TestNoLimitHoldsNothingInScope(t *testing.T) {
 	w.settle(50)
 	expect(t, "decisions without those that do not match", 8, len(w.decisions))
 }
+
+// Clusters that have left the scope are looked at when a removal expires that makes place for them, before their own time.
+func TestAPlaceForClustersOutOfScope(t *testing.T) {
+	w := newFixture(10)
+	w.remove(0, 2)
+	w.settle(30)
+	w.now = start.Add(removalbudget.Window - time.Minute)
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
+		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "zone", Operator: metav1.LabelSelectorOpNotIn, Values: []string{name(2), name(3)}},
+		}},
+	}
+	w.SetClusterSet(set)
+
+	ruling := w.step(30)
+	expect(t, "held", []string{name(2), name(3)}, ruling.Leaving)
+	expect(t, "looked at", start.Add(removalbudget.Window), ruling.RequeueAt.UTC())
+}
+
+// What the hub says of a cluster that is held.
+func TestWhyAClusterIsHeld(t *testing.T) {
+	const others = "stays while the removal budget holds other clusters"
+	w := newFixture(4)
+	w.relabel(0, 3, "region", "us")
+	ruling := w.judge(30)
+	expect(t, "the budget", "stays until the removal budget permits its removal, or generation 7 is released", ruling.Hold(name(0)).Release)
+	expect(t, "another cluster", others, ruling.Hold(name(3)).Release)
+
+	w = newFixture(4)
+	w.DeleteBinding("ns", "all")
+	until := start.Add(removalbudget.DefaultLostScopeHold)
+	expect(t, "the scope", removalbudget.Hold{
+		Until: until, Release: "leaves at " + until.Format(time.RFC3339) + " unless a bound set has it again",
+	}, w.judge(30).Hold(name(0)))
+
+	w = newFixture(1)
+	w.taint(0, clusterv1.ManagedClusterTaintUnreachable)
+	expect(t, "the last cluster", "stays until it is available again, another cluster can replace it, or generation 7 is released",
+		w.judge(30).Hold(name(0)).Release)
+}
