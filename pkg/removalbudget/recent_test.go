@@ -212,7 +212,8 @@ func TestWhoHasJoinedIsRecorded(t *testing.T) {
 	w.settle(30)
 	w.relabel(20, 22)
 	w.settle(30)
-	expect(t, "two have joined", true, strings.HasSuffix(memory(w), `{"joined":[{"time":"2026-01-02T03:04:05Z","clusters":["c20","c21"]}],"joinedTo":10}`))
+	expect(t, "two have joined", true, strings.HasSuffix(memory(w),
+		`{"joined":[{"time":"2026-01-02T03:04:05Z","clusters":["c20","c21"]}],"joinedTo":10}`))
 
 	w.now = start.Add(time.Minute)
 	w.relabel(22, 23)

@@ -46,7 +46,7 @@ func TestHoldsThatAreWritten(t *testing.T) {
 }
 
 // nameOf returns a name that takes a number of bytes in a record, its overhead included. Names of one number are sorted by what they are of.
-func nameOf(of int, bytes int) string {
+func nameOf(of, bytes int) string {
 	prefix := fmt.Sprintf("c%06d", of)
 	return prefix + strings.Repeat("x", bytes-nameOverheadBytes-len(prefix))
 }
@@ -211,7 +211,10 @@ func TestWhereALimitComesFrom(t *testing.T) {
 		{reason: "nobody says anything", percent: NoLimit},
 		{reason: "the hub", limit: Limit{Percent: ptr.To(30), CountReplaced: ptr.To(true)}, percent: 30, replaced: true, enabled: true},
 		{reason: "the status", status: stated, percent: 40, replaced: true, enabled: true},
-		{reason: "the hub before the status", limit: Limit{Percent: ptr.To(30), CountReplaced: ptr.To(false)}, status: stated, percent: 30, enabled: true},
+		{
+			reason: "the hub before the status", limit: Limit{Percent: ptr.To(30), CountReplaced: ptr.To(false)}, status: stated, percent: 30,
+			enabled: true,
+		},
 		{reason: "a status that says no limit", status: "as it was", percent: NoLimit, unknown: true},
 		{
 			reason: "the annotations", annotations: map[string]string{percent: "20%", replaced: "false"},

@@ -331,7 +331,7 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 		return false
 	}
 
-	behind, _ := c.observed.check(map[Object]string{last.object: last.version}, last.since, concernsNothing)
+	behind := c.observed.behind(map[Object]string{last.object: last.version}, last.since)
 	if time.Since(last.at) > maxLag || len(behind) == 0 {
 		delete(c.lagging, resource)
 		return false

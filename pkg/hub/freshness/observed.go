@@ -273,8 +273,8 @@ func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []O
 	return objects
 }
 
-// check returns the objects whose versions the view has not reached, and whether a change since a number concerns the caller.
-func (o *Observed) check(versions map[Object]string, since uint64, concerns func(change) bool) (behind []Object, changed bool) {
+// behind returns the objects whose versions the view has not reached: see reached.
+func (o *Observed) behind(versions map[Object]string, since uint64) (behind []Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for object, version := range versions {
@@ -282,7 +282,7 @@ func (o *Observed) check(versions map[Object]string, since uint64, concerns func
 			behind = append(behind, object)
 		}
 	}
-	return behind, o.changedSince(since, concerns)
+	return behind
 }
 
 // wait returns when the view has reached all versions, when a change since a number concerns the caller, or when ctx ends. It returns the

@@ -177,7 +177,7 @@ func TestObserveRecordsWhatWasHandled(t *testing.T) {
 
 		last := s.metadata(written)
 		delete(s.objects, page)
-		time.Sleep(time.Second + time.Millisecond) // until no earlier response serves
+		<-time.After(time.Second + time.Millisecond) // until no earlier response serves
 		expectBehind(t, "before its end", handled())
 		handler.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: last})
 		if got := handled(); got != "proved" {

@@ -80,8 +80,7 @@ func (r *reading) isReached(resource schema.GroupVersionResource, observed *Obse
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.reached {
-		behind, _ := observed.check(r.versions(resource), r.view, concernsNothing)
-		r.reached = len(behind) == 0
+		r.reached = len(observed.behind(r.versions(resource), r.view)) == 0
 	}
 	return r.reached
 }

@@ -31,8 +31,8 @@ type Adapter interface {
 	Spec(object runtime.Object) Spec
 	// Status returns the status in the type of the API.
 	Status(status Status) any
-	// WithStatus returns a copy of an object of the API with an encoded status in place of its own. It shares the metadata and the spec with the object.
-	// It fails for another type, and for a status that cannot be decoded.
+	// WithStatus returns a copy of an object of the API with an encoded status in place of its own. It shares the metadata and the spec with the
+	// object. It fails for another type, and for a status that cannot be decoded.
 	WithStatus(object Object, status []byte) (Object, error)
 }
 
