@@ -139,7 +139,8 @@ func TestWhatListsCost(t *testing.T) {
 		textOf(256): {2, 0}, types.Int(1): {0, 0}, types.OptionalNone: {1 + 1, 64},
 	} {
 		m := newMeter(expressionCost, nil)
-		if m.key(key); m.cost != want[0] || m.bytes != want[1] {
+		m.key(key)
+		if m.cost != want[0] || m.bytes != want[1] {
 			t.Errorf("the key %v: %d units and %d bytes, want %v", key.Type(), m.cost, m.bytes, want)
 		}
 	}
@@ -189,7 +190,7 @@ func TestWhatAnEvaluationCosts(t *testing.T) {
 			t.Fatalf("%s: %v", source, err)
 		}
 		evaluation := &EvalContext{Now: now}
-		_, _ = p.run(labelled("c1", map[string]string{"x": "aaa", "y": "b"}), evaluation)
+		_, _ = p.run(labelled("c2", map[string]string{"x": "aaa", "y": "b"}), evaluation)
 		if evaluation.Cost() != want {
 			t.Errorf("%s costs %d units, want %d", source, evaluation.Cost(), want)
 		}
