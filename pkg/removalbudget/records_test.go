@@ -341,3 +341,36 @@ func TestTheEarlierOfTwoTimes(t *testing.T) {
 		}
 	}
 }
+
+// Whether the recorded memory has what the next one has. Without a record, the condition of a held removal says enough.
+func TestWhatARecordRemembers(t *testing.T) {
+	held := []hold{{Generation: 7, Lost: 4, Of: 10, Clusters: []string{"a"}}}
+	condition := func(status metav1.ConditionStatus) *metav1.Condition {
+		return &metav1.Condition{Type: Condition, Status: status, ObservedGeneration: 7}
+	}
+	record := func(m memory) Budget { return Budget{memory: m, memoryRecord: m.condition()} }
+	for _, tc := range []struct {
+		reason  string
+		budget  Budget
+		applied bool
+		holds   []hold
+		want    bool
+	}{
+		{"nothing is to be remembered", Budget{}, true, nil, true},
+		{"a hold", Budget{}, true, held, false},
+		{"a hold that the condition describes", Budget{condition: condition(metav1.ConditionTrue)}, true, held, true},
+		{"a hold that the condition does not describe", Budget{condition: condition(metav1.ConditionFalse)}, true, held, false},
+		{"a spec that is not applied", Budget{condition: condition(metav1.ConditionTrue)}, false, held, false},
+		{"the recorded hold", record(memory{Held: held}), true, held, true},
+		{"another hold than the recorded one", record(memory{Held: held}), true, []hold{{Generation: 7, Lost: 5, Of: 10}}, false},
+		{"no hold any more", record(memory{Held: held}), true, nil, false},
+		{"the recorded spec", record(memory{Applied: 6}), false, nil, true},
+		{"another spec than the recorded one", record(memory{Applied: 5}), false, nil, false},
+	} {
+		b := tc.budget
+		b.Percent, b.SpecApplied, b.subject = 30, tc.applied, &Subject{Generation: 7}
+		if got := (Result{budget: b, valid: true, holds: tc.holds}).remembers(Progress{}); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}
