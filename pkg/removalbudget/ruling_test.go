@@ -110,6 +110,24 @@ func TestWhenAHoldOfAnEarlierSpecEnds(t *testing.T) {
 	}
 }
 
+// A cluster of a hold that fits again is one less that would be lost. The others stay held while the limit is exceeded with all that were lost with them.
+func TestOneOfAHoldFitsAgain(t *testing.T) {
+	for lost, want := range map[int]string{4: "", 5: "b"} {
+		c := &check{
+			Budget: Budget{
+				Percent: 30, hub: hubLimit{percent: 30}, subject: &Subject{Generation: 7},
+				memory: memory{Held: []hold{{Generation: 6, Lost: lost, Of: 10, Clusters: []string{"a", "b"}}}},
+			},
+			generation: 7, incumbents: setOf("a", "b"), selected: setOf("a"),
+		}
+		r := &ruling{}
+		c.holdEarlier(r)
+		if diff := cmp.Diff(want, strings.Join(r.kept(), " ")); diff != "" {
+			t.Errorf("%d would be lost: %s", lost, diff)
+		}
+	}
+}
+
 // Which holds began under an earlier spec. Without a record of them, all clusters count as held if the status says that clusters are.
 func TestHoldsOfEarlierSpecs(t *testing.T) {
 	recorded := memory{Held: []hold{{Generation: 6, Lost: 1}, {Generation: 7, Lost: 2}}}

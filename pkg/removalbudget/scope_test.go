@@ -115,6 +115,7 @@ func TestNoLimitHoldsNothingInScope(t *testing.T) {
 // Clusters that have left the scope are looked at when a removal expires that makes place for them, before their own time.
 func TestAPlaceForClustersOutOfScope(t *testing.T) {
 	w := newFixture(10)
+	w.placement.Annotations[removalbudget.PercentAnnotation] = "100" // The limit of the hub alone counts.
 	w.remove(0, 2)
 	w.settle(30)
 	w.now = start.Add(removalbudget.Window - time.Minute)
