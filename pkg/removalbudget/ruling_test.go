@@ -110,7 +110,8 @@ func TestWhenAHoldOfAnEarlierSpecEnds(t *testing.T) {
 	}
 }
 
-// A cluster of a hold that fits again is one less that would be lost. The others stay held while the limit is exceeded with all that were lost with them.
+// A cluster of a hold that fits again is one less that would be lost. The others stay held while the limit is exceeded with all that were lost with
+// them.
 func TestOneOfAHoldFitsAgain(t *testing.T) {
 	for lost, want := range map[int]string{4: "", 5: "b"} {
 		c := &check{
