@@ -13,17 +13,18 @@
 //
 // The requests of a proof are not answered at one moment. They are a proof because the view has shown no change of what the result reads from
 // the first request on, or from the snapshot if that is earlier, until it has reached the versions that were read: when the first request was
-// answered, each object said what the snapshot has. Versions that change nothing that the result reads, such as heartbeats, do not count.
-// After a change the result is computed and proved again. A change that is undone while the watch is broken is not seen: the list that follows
-// shows the object as it was.
+// answered, each object said what the snapshot has. What the view does not have, such as the time and the decisions of other Placements,
+// counts as it was at the snapshot. Versions that change nothing that the result reads, such as heartbeats, do not count. After a change the
+// result is computed and proved again. A change that is undone while the watch is broken is not seen: the list that follows shows the object
+// as it was.
 //
 // The requests of a proof are sent together, except for the sets of bindings that the view does not show. Single objects are read by quorum
 // GETs. The bindings of a namespace are read by one consistent list, and many clusters are compared with one consistent list per kind. While
 // the watch of the clusters is broken, a few clusters are read whole, so that an agent that writes all the time keeps nothing selected.
 //
 // Proofs share the requests of a second, also those that have no response yet. A request that was sent before the snapshot serves if the view
-// has shown no change since that concerns the removal, so that there is one moment at which all that was read held. An event that makes
-// clusters leave is itself such a change: the first proof after the event sends the requests, and the other proofs of the same event use them.
+// has shown no change since that concerns the removal, so that there is one moment at which all that was read held. An event of a cluster that
+// makes it leave is itself such a change: the first proof after the event sends the requests, and the other proofs of the same event use them.
 // The object of the removal and the further objects that decide about it are read for each proof, because their versions in the result may
 // come from a cache that is ahead of the view. The API server must show the object as it was evaluated, and earlier requests serve only if the
 // view has shown that version before. A request that failed is sent again. Requests of different namespaces are different, so that many

@@ -24,7 +24,7 @@ type ProofRequest struct {
 	// of their kinds must be wrapped by Observe.
 	Others []Object
 	// Unobserved reports that the result depends on further objects whose events the view does not have. No request that was sent before the snapshot
-	// serves the proof then.
+	// serves the proof then, unless it is for a list of all clusters, of which each is expensive.
 	Unobserved bool
 	// ClusterSets are the sets that the object asks for; empty means every set that is bound to its namespace.
 	ClusterSets []string

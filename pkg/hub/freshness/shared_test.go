@@ -221,18 +221,23 @@ func TestWhenASingleReadServesAnotherRemoval(t *testing.T) {
 	}
 }
 
-// B10: a result that depends on objects which the view does not have is proved by later requests alone.
+// B10: a result that depends on objects which the view does not have is proved by later requests alone, except for lists of all clusters.
 func TestNoEarlierRequestServesWhatIsNotObserved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		removal := s.removal(1)
-		removal.Unobserved = true
-		for proofs := range 3 {
-			if got, lists := s.prove(t, removal), s.bindingLists("ns"); got != "proved" || lists != proofs+1 {
-				t.Errorf("proof %d: got %q and %d lists", proofs+1, got, lists)
+	for clusters, lists := range map[int]int{1: 3, 20: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			removal := s.removal(clusters)
+			removal.Unobserved = true
+			for range 3 {
+				if got := s.prove(t, removal); got != "proved" {
+					t.Errorf("%d clusters: got %q", clusters, got)
+				}
 			}
-		}
-	})
+			if got := s.bindingLists("ns"); got != lists {
+				t.Errorf("%d clusters: %d lists of bindings, want %d", clusters, got, lists)
+			}
+		})
+	}
 }
 
 // B10: a snapshot can have a change that is not recorded yet. Nothing that was read before that change serves a removal which it may concern.
@@ -342,6 +347,21 @@ func TestContentsAreProvedWithoutEarlierLists(t *testing.T) {
 
 		if got := s.prove(t, s.removal(1)); got != "proved" || s.bindingLists("ns") != compared+1 {
 			t.Errorf("%s lags: got %q and %d lists, want one after the %d up to the comparison", lagging, got, s.bindingLists("ns"), compared)
+		}
+	})
+}
+
+// B10: contents that were compared while a change was being shown prove nothing until that change is recorded.
+func TestContentsAreNotProvedWhileAChangeIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.checker = freshness.New(s, s.view, func(context.Context, string) ([]clusterinfo.Property, error) {
+			s.view.Changing(cluster(0))
+			return nil, nil
+		})
+		s.beat(cluster(0), 0)
+		if got := s.prove(t, s.removal(1)); got != freshness.ErrViewChanged.Error() {
+			t.Errorf("got %q", got)
 		}
 	})
 }

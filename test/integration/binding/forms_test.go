@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -135,7 +136,8 @@ var _ = Describe("What an account may bind", func() {
 		f.role(ctx, "all", bindRule())
 		f.grant(ctx, "all", accountOf(f.Namespace))
 		f.expectBound(ctx, f.Namespace, "blue")
-		Expect(f.bindings(ctx, Default, f.Namespace)).To(And(HaveKey("default"), HaveKey("global")))
+		Eventually(func(g Gomega) map[string]clusterv1beta2.ManagedClusterSetBinding { return f.bindings(ctx, g, f.Namespace) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveKey("default"), HaveKey("global")))
 		red := f.UnboundSet(ctx, "red")
 		f.expectBound(ctx, f.Namespace, "blue", "red")
 		Expect(suite.Client.Delete(ctx, red)).To(Succeed())
