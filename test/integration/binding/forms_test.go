@@ -136,7 +136,9 @@ var _ = Describe("What an account may bind", func() {
 		f.role(ctx, "all", bindRule())
 		f.grant(ctx, "all", accountOf(f.Namespace))
 		f.expectBound(ctx, f.Namespace, "blue")
-		Eventually(func(g Gomega) map[string]clusterv1beta2.ManagedClusterSetBinding { return f.bindings(ctx, g, f.Namespace) }).
+		Eventually(func(g Gomega) map[string]clusterv1beta2.ManagedClusterSetBinding {
+			return f.bindings(ctx, g, f.Namespace)
+		}).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveKey("default"), HaveKey("global")))
 		red := f.UnboundSet(ctx, "red")
 		f.expectBound(ctx, f.Namespace, "blue", "red")
