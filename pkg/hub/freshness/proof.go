@@ -24,8 +24,8 @@ type proof struct {
 	// contents reports that the clusters were compared by what they say, in whichever version. Only what is requested afterwards proves anything
 	// about the same moment then.
 	contents bool
-	// earliest is the number of the change of the view before which no request of the proof was sent, or noEarlier. The object and the others are read
-	// with later requests alone.
+	// earliest is the number of the change of the view before which no request of the proof was sent, or noEarlier. The object and the others are
+	// read with later requests alone.
 	earliest uint64
 
 	mu sync.Mutex // for what is read at the same time

@@ -138,8 +138,7 @@ var _ = Describe("What an account may bind", func() {
 		f.expectBound(ctx, f.Namespace, "blue")
 		Eventually(func(g Gomega) map[string]clusterv1beta2.ManagedClusterSetBinding {
 			return f.bindings(ctx, g, f.Namespace)
-		}).
-			WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveKey("default"), HaveKey("global")))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveKey("default"), HaveKey("global")))
 		red := f.UnboundSet(ctx, "red")
 		f.expectBound(ctx, f.Namespace, "blue", "red")
 		Expect(suite.Client.Delete(ctx, red)).To(Succeed())
