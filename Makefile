@@ -266,8 +266,8 @@ mutants: $(TOOLS)/gremlins ## Change the last commit in one place at a time, and
 	@rm -rf bin/mutants/checkout && mkdir -p bin/mutants && $(GIT) clone --quiet --shared . bin/mutants/checkout
 	@set -e; for package in $(MUTANTS); do \
 		echo "==> mutants: pkg/$$package"; \
-		(cd bin/mutants/checkout && GO="$$(command -v $(GO))" PATH="$(CURDIR)/test/mutants/path:$$PATH" '$(CURDIR)/$(TOOLS)/gremlins' unleash \
-			"./pkg/$$package" --exclude-files '/.+/' --workers 2 --timeout-coefficient 20 --output-statuses lt \
+		(cd bin/mutants/checkout && GO="$$(command -v $(GO))" GOCACHE='$(CURDIR)/bin/mutants/cache' PATH="$(CURDIR)/test/mutants/path:$$PATH" \
+			'$(CURDIR)/$(TOOLS)/gremlins' unleash "./pkg/$$package" --exclude-files '/.+/' --workers 2 --timeout-coefficient 20 --output-statuses lt \
 			--output "$(CURDIR)/bin/mutants/$$package.json"); done
 
 ##@ Change
