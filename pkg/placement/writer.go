@@ -299,8 +299,8 @@ func withStatus(placement *api.Placement, status api.Status, resourceVersion str
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
-	object, err := placement.API.WithStatus(placement.Object, data)
-	if err != nil {
+	object, decoded := placement.API.WithoutStatus(placement.Object)
+	if err := json.Unmarshal(data, decoded); err != nil {
 		return nil, fmt.Errorf("decoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 	object.SetResourceVersion(resourceVersion)

@@ -23,8 +23,8 @@ func listOf(elements int) ref.Val {
 	return types.NewStringList(types.DefaultTypeAdapter, slices.Repeat([]string{strings.Repeat("x", 32)}, elements))
 }
 
-// What a call costs: units for the time, and bytes of what it builds, each 64 of which cost a unit too. Who changes a number makes expressions that
-// people have fail, or makes room for more work than a unit stands for (BenchmarkCELUnits).
+// What a call costs: units for the time, and bytes of what it builds. Each 64 bytes cost a unit too. A higher number can make expressions fail that
+// users have. A lower one permits more work for a unit (BenchmarkCELUnits).
 func TestWhatACallCosts(t *testing.T) {
 	accumulator := types.NewMutableList(types.DefaultTypeAdapter)
 	for _, tc := range []struct {
@@ -126,7 +126,7 @@ func TestWhatARegularExpressionCosts(t *testing.T) {
 		{`[a-z]`, 5 * steps, 1},
 		{`a*`, 2 * steps, 2},
 		{`(ab)c`, 5 * steps, 1 + 3 + 1},
-		{`(?:ab){3}`, 9*steps + 0*foldCost, (1 + 2) * 4},
+		{`(?:ab){3}`, 9 * steps, (1 + 2) * 4},
 		{`x{2,5}`, 6 * steps, (1 + 1) * 6},
 		{`x{2,}`, 5 * steps, (1 + 1) * 3},
 		{`\pL`, 3*steps + classCost, 1 + uint64(len(letters(t))/32)},

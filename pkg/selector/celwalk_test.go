@@ -173,26 +173,30 @@ func TestWhatAnExpressionWeighs(t *testing.T) {
 
 // What an evaluation costs, with what is evaluated for each element, and the way to a variable through nested comprehensions.
 func TestWhatAnEvaluationCosts(t *testing.T) {
-	for source, want := range map[string]uint64{
-		`[1, 2].all(x, x == 0)`: 19,
-		`[1, 2].all(x, x > 0)`:  28,
-		`[1, 2].all(a, [1, 2].all(b, [1, 2].all(c, [1, 2].all(d, d > 0))))`:                   482,
-		`[1, 2].all(a, [1, 2].all(b, [1, 2].all(c, [1, 2].all(d, a > 0))))`:                   482,
-		`managedCluster.metadata.labels.map(x, x + x).size() == 2`:                            46,
-		`managedCluster.metadata.labels[managedCluster.metadata.name] == ""`:                  18,
-		`managedCluster.metadata.labels["x"].matches("^a+$")`:                                 9,
-		`"b" in managedCluster.metadata.labels && managedCluster.metadata.labels.size() == 1`: 7,
-		`"x" in managedCluster.metadata.labels && managedCluster.metadata.labels.size() == 1`: 14,
-		`managedCluster.scores("none").size() == 0`:                                           7,
+	for source, want := range map[string]struct {
+		cost  uint64
+		fails bool
+	}{
+		`[1, 2].all(x, x == 0)`: {cost: 19},
+		`[1, 2].all(x, x > 0)`:  {cost: 28},
+		`[1, 2].all(a, [1, 2].all(b, [1, 2].all(c, [1, 2].all(d, d > 0))))`:                   {cost: 482},
+		`[1, 2].all(a, [1, 2].all(b, [1, 2].all(c, [1, 2].all(d, a > 0))))`:                   {cost: 482},
+		`managedCluster.metadata.labels.map(x, x + x).size() == 2`:                            {cost: 46},
+		`managedCluster.metadata.labels[managedCluster.metadata.name] == ""`:                  {cost: 18, fails: true},
+		`managedCluster.metadata.labels["x"].matches("^a+$")`:                                 {cost: 9},
+		`"b" in managedCluster.metadata.labels && managedCluster.metadata.labels.size() == 1`: {cost: 7},
+		`"x" in managedCluster.metadata.labels && managedCluster.metadata.labels.size() == 1`: {cost: 14},
+		`managedCluster.scores("none").size() == 0`:                                           {cost: 7, fails: true},
 	} {
 		p, err := compile(source)
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}
 		evaluation := &EvalContext{Now: now}
-		_, _ = p.run(labelled("c2", map[string]string{"x": "aaa", "y": "b"}), evaluation)
-		if evaluation.Cost() != want {
-			t.Errorf("%s costs %d units, want %d", source, evaluation.Cost(), want)
+		_, err = p.run(labelled("c2", map[string]string{"x": "aaa", "y": "b"}), evaluation)
+		if evaluation.Cost() != want.cost || (err != nil) != want.fails {
+			t.Errorf("%s costs %d units and ends with the error %v, want %d units and an error: %v",
+				source, evaluation.Cost(), err, want.cost, want.fails)
 		}
 	}
 }

@@ -164,8 +164,10 @@ func (d *delivery) proved(ctx context.Context, c *cycle, lost *federation.Withdr
 		Object: freshness.Object{Resource: resourceOf(c.Object.Kind), NamespacedName: c.key.NamespacedName},
 		Since:  c.shown, Reads: c.Reads(),
 		Meta: c.Object.Meta, Annotations: federation.HubAnnotations, Clusters: slices.Concat(lost.Allowed, gained),
-		AnyScope: !lost.ForScope(), Unobserved: c.Target.Placement != "" || federation.CanBePropagated(string(c.key.GroupKind)),
-		Others: []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: c.key.Namespace}}},
+		AnyScope: !lost.ForScope(),
+		// The view has neither the decisions of a followed Placement nor the objects that use a ConfigMap or a Secret.
+		Unobserved: c.Target.Placement != "" || federation.CanBePropagated(string(c.key.GroupKind)),
+		Others:     []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: c.key.Namespace}}},
 	}
 
 	c.removal.ProvedAt = d.clock.Now()

@@ -73,7 +73,7 @@ func New(
 }
 
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
-// nil if the result was computed on a state of the hub that existed at most readingMaxAge before the call or later, as far as the view has it.
+// nil if the result was computed on a state of the hub that existed less than readingMaxAge before the call or later, as far as the view has it.
 // Otherwise it returns ErrObjectChanged, ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
 func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 	if c.baseline != nil {
@@ -92,10 +92,11 @@ func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 
 // prove compares the objects that are not excluded.
 func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) bool) error {
-	var recorded bool
-	if p.earliest, recorded = c.earliest(ctx, p); !recorded {
-		return ErrViewChanged
+	earliest, err := c.earliest(ctx, p)
+	if err != nil {
+		return err
 	}
+	p.earliest = earliest
 	if err := c.read(ctx, p, excluded); err != nil {
 		return err
 	}
@@ -109,23 +110,26 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 	return c.wait(ctx, p.versions, p.since, p.concerns)
 }
 
-// earliest returns the number of the last change of the view that may concern a removal. Requests that were sent since then serve its proof. The
-// object of the removal may come from another cache, which can be ahead of the view, so that the view must have shown its version: it said the
-// same since the number then. Changes that are being shown are waited for, because the snapshot may have them; recorded is false if contents were
-// compared with such a change, which no later request would find.
-func (c *Checker) earliest(ctx context.Context, p *proof) (number uint64, recorded bool) {
+// earliest returns the number of the last change of the view that may concern a removal, or noEarlier. Requests that were sent since then serve its
+// proof. The object of the removal may come from another cache, which can be ahead of the view. So the view must have shown its version: it said the
+// same since the number then. Changes that are being shown are waited for, because the snapshot may have them. If contents may have been compared
+// with such a change, which no later request would find, the error is ErrViewChanged.
+func (c *Checker) earliest(ctx context.Context, p *proof) (uint64, error) {
 	shown := compareVersions(c.observed.shown(p.removal.Object), p.removal.Meta.ResourceVersion) >= 0
-	serves := shown && !p.contents && (!p.removal.Unobserved || p.removal.many())
-	if !serves && !p.contents {
-		return noEarlier, true
+	if !p.contents && (!shown || p.removal.Unobserved && !p.removal.many()) {
+		return noEarlier, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	last, recorded := c.observed.lastChange(ctx, c.reader.oldest(), p.concernsAny)
-	if !serves || !recorded {
-		return noEarlier, recorded || !p.contents
+
+	switch last, recorded := c.observed.lastChange(ctx, c.reader.oldest(), p.concernsAny); {
+	case p.contents && !recorded:
+		return 0, ErrViewChanged
+	case p.contents || !recorded:
+		return noEarlier, nil
+	default:
+		return last, nil
 	}
-	return last, true
 }
 
 func concernsNothing(change) bool { return false }

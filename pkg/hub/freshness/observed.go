@@ -191,13 +191,7 @@ func (o *Observed) lastChange(ctx context.Context, floor uint64, concerns func(c
 	defer func() { o.waiters-- }()
 
 	for began := o.began; o.isChanging(began, concerns); {
-		updated := o.updated
-		o.mu.Unlock()
-		select {
-		case <-updated:
-			o.mu.Lock()
-		case <-ctx.Done():
-			o.mu.Lock()
+		if !o.awaitUpdate(ctx) {
 			return 0, false
 		}
 	}
@@ -308,16 +302,22 @@ func (o *Observed) wait(
 			return behind, changed
 		}
 		checked = o.last
-		updated := o.updated
-		o.mu.Unlock()
-
-		select {
-		case <-updated:
-			o.mu.Lock()
-		case <-ctx.Done():
-			o.mu.Lock()
+		if !o.awaitUpdate(ctx) {
 			return behind, o.changedSince(checked, concerns)
 		}
+	}
+}
+
+// awaitUpdate releases the mutex until a version changes, and reports whether one has before ctx ended. The caller is one of the waiters.
+func (o *Observed) awaitUpdate(ctx context.Context) bool {
+	updated := o.updated
+	o.mu.Unlock()
+	defer o.mu.Lock()
+	select {
+	case <-updated:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

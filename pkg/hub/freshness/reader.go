@@ -38,7 +38,7 @@ type reader struct {
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	// recent has the last response to each request that was sent at most readingMaxAge ago. expired is the highest view of those that were dropped.
+	// recent has the last response to each request that was sent less than readingMaxAge ago. expired is the highest view of those that were dropped.
 	recent  map[request]*reading
 	expired uint64
 }
@@ -95,7 +95,7 @@ func newReader(client metadata.Interface, observed *Observed, history *history) 
 // noEarlier is for callers that no earlier request serves.
 const noEarlier = math.MaxUint64
 
-// oldest returns the number of a change of the view: a request that was sent before it serves nobody.
+// oldest returns the number of a change of the view. No request that was sent before that change serves a proof any more.
 func (r *reader) oldest() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +105,7 @@ func (r *reader) oldest() uint64 {
 	return r.expired
 }
 
-// read returns the response to a request that is sent after the call, or that was sent at most readingMaxAge ago and not before the change of
+// read returns the response to a request that is sent after the call, or that was sent less than readingMaxAge ago and not before the change of
 // the view with the number earliest. Such a request that fails is sent again.
 func (r *reader) read(ctx context.Context, what request, earliest uint64) (*reading, error) {
 	read, joined := r.reading(ctx, what, earliest)
@@ -125,7 +125,7 @@ func (r *reader) reading(ctx context.Context, what request, earliest uint64) (re
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, sent := range []*reading{r.recent[what], r.running[what]} {
-		if sent != nil && sent.view >= earliest && time.Since(sent.at) <= readingMaxAge {
+		if sent != nil && sent.view >= earliest && time.Since(sent.at) < readingMaxAge {
 			return sent, true
 		}
 	}

@@ -31,9 +31,9 @@ type Adapter interface {
 	Spec(object runtime.Object) Spec
 	// Status returns the status in the type of the API.
 	Status(status Status) any
-	// WithStatus returns a copy of an object of the API with an encoded status in place of its own. It shares the metadata and the spec with the
-	// object. It fails for another type, and for a status that cannot be decoded.
-	WithStatus(object Object, status []byte) (Object, error)
+	// WithoutStatus returns a copy of an object of the API without its status, and the empty status to decode one into; nil for another type. The
+	// copy shares the metadata and the spec with the object.
+	WithoutStatus(object Object) (copied Object, status any)
 }
 
 // Spec points to fields in the spec of a Placement.

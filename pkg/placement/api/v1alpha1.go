@@ -3,9 +3,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -56,13 +53,13 @@ func (v1alpha1) Status(status Status) any {
 	return placementv1alpha1.PlacementStatus{Conditions: status.Conditions}
 }
 
-func (v1alpha1) WithStatus(object Object, status []byte) (Object, error) {
+func (v1alpha1) WithoutStatus(object Object) (copied Object, status any) {
 	placement, ok := object.(*placementv1alpha1.Placement)
 	if !ok {
-		return nil, fmt.Errorf("%T is no Placement of %s", object, placementv1alpha1.GroupVersion)
+		return nil, nil
 	}
-	copied := &placementv1alpha1.Placement{TypeMeta: placement.TypeMeta, ObjectMeta: placement.ObjectMeta, Spec: placement.Spec}
-	return copied, json.Unmarshal(status, &copied.Status) //nolint:wrapcheck // The caller names the object.
+	bare := &placementv1alpha1.Placement{TypeMeta: placement.TypeMeta, ObjectMeta: placement.ObjectMeta, Spec: placement.Spec}
+	return bare, &bare.Status
 }
 
 type v1alpha1Codec struct{}

@@ -3,8 +3,6 @@
 package api
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -79,13 +77,13 @@ func (v1beta1) Status(status Status) any {
 	return written
 }
 
-func (v1beta1) WithStatus(object Object, status []byte) (Object, error) {
+func (v1beta1) WithoutStatus(object Object) (copied Object, status any) {
 	placement, ok := object.(*clusterv1beta1.Placement)
 	if !ok {
-		return nil, fmt.Errorf("%T is no Placement of %s", object, clusterv1beta1.GroupVersion)
+		return nil, nil
 	}
-	copied := &clusterv1beta1.Placement{TypeMeta: placement.TypeMeta, ObjectMeta: placement.ObjectMeta, Spec: placement.Spec}
-	return copied, json.Unmarshal(status, &copied.Status) //nolint:wrapcheck // The caller names the object.
+	bare := &clusterv1beta1.Placement{TypeMeta: placement.TypeMeta, ObjectMeta: placement.ObjectMeta, Spec: placement.Spec}
+	return bare, &bare.Status
 }
 
 type v1beta1Codec struct{}

@@ -266,6 +266,7 @@ func removalOf(
 	return freshness.ProofRequest{
 		Since: since, Object: placementObject(p), Meta: p.ObjectMeta, ClusterSets: result.Request.ClusterSets, KnownBindings: deciders.KnownBindings,
 		Clusters: deciders.Clusters, Ranked: deciders.Ranked, AllClusters: deciders.All, Reads: result.Reads(), Scores: result.Request.ReadsScores(),
+		// The view does not have the decisions of other Placements, which may have outranked a cluster.
 		Unobserved: deciders.Ranked && result.Request.ReadsDecisions(),
 	}, true
 }
