@@ -31,7 +31,8 @@ func TestEveryShapeStarts(t *testing.T) {
 	}
 }
 
-// everyChoice returns each combination of systems, of what they are beside, and of taints, which no hub beside upstream has.
+// everyChoice returns each combination of systems, of what they are beside, and of taints, which no hub beside upstream has. Each is there without
+// and with other choices, whose 16 combinations take turns: each of them meets each system, with and without each other one.
 func everyChoice() []Choices {
 	systems := manifests.Systems()
 	var all []Choices
@@ -42,7 +43,24 @@ func everyChoice() []Choices {
 				some = append(some, system)
 			}
 		}
-		all = append(all, Choices{Systems: some}, Choices{Systems: some, WithoutTaints: true}, Choices{Systems: some, BesideUpstream: true})
+		for n, beside := range []Choices{{Systems: some}, {Systems: some, WithoutTaints: true}, {Systems: some, BesideUpstream: true}} {
+			all = append(all, beside, withOthers(beside, chosen+n))
+		}
 	}
 	return all
+}
+
+// withOthers returns choices with those of the others whose bits are set in a number.
+func withOthers(chosen Choices, bits int) Choices {
+	for n, choose := range []func(){
+		func() { chosen.WithoutFlowSchemas = true },
+		func() { chosen.ManifestWorks = true },
+		func() { chosen.WebhookURL = "https://hub.example.com:9443" },
+		func() { chosen.ExplainAddress = "https://explanations.example.com" },
+	} {
+		if bits&(1<<n) != 0 {
+			choose()
+		}
+	}
+	return chosen
 }

@@ -16,15 +16,19 @@ import (
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
-// TestShapesStart starts hubs with systems beside upstream, which TestLifeOfAnInstallation does not have: each system twice, by `placement
-// manifests` and by the chart. test/integration/chart compares all the others with what their processes need.
+// TestShapesStart starts hubs with systems beside upstream, which TestLifeOfAnInstallation does not have: each system by `placement manifests` and by
+// the chart, there with a dashboard and one replica, or with the address of explanations. test/integration/chart and deploy compare all the others
+// with what their processes need.
 func TestShapesStart(t *testing.T) {
 	i := startNode(t, nil)
 	suite.Must(t, manifests.InstallManifestWorks(t.Context(), i.Environment.AdminConfig()))
 	i.Apply(t, suite.PlatformDefinitions)
 	i.kubectl(t, "apply", "--server-side", "--kustomize", filepath.Join(i.root, "manifests", "crds"))
-	pairs := [][]string{{manifests.AffinityClass, manifests.Federation}, {manifests.ClusterRequest, manifests.PodScheduling}}
-	for _, systems := range pairs {
+	groups := [][]string{
+		{manifests.AffinityClass, manifests.Federation}, {manifests.ClusterRequest, manifests.PodScheduling, manifests.ClusterProfiles},
+	}
+	others := []string{"dashboard.enabled=true,replicas=1", "explanations.url=https://explanations.example.com"}
+	for _, systems := range groups {
 		t.Run("manifests "+strings.Join(systems, " "), func(t *testing.T) {
 			chosen := deploy.Choices{BesideUpstream: true, Systems: systems}
 			objects, err := deploy.Objects(chosen)
@@ -43,10 +47,10 @@ func TestShapesStart(t *testing.T) {
 		})
 	}
 	chart := filepath.Join(i.root, "deploy", "charts", "placement-hub")
-	for _, systems := range pairs {
+	for n, systems := range groups {
 		t.Run("chart "+strings.Join(systems, " "), func(t *testing.T) {
 			i.helm(t, "upgrade", "--install", release, chart, "--create-namespace", "--take-ownership", "--force-conflicts",
-				"--set", "besideUpstream=true", "--set", "systems."+systems[0]+"=true", "--set", "systems."+systems[1]+"=true")
+				"--set", "besideUpstream=true,systems."+strings.Join(systems, "=true,systems.")+"=true", "--set", others[n])
 			i.wantStarted(t)
 			i.helm(t, "uninstall", release)
 			i.waitForPods(t, "", 0)
