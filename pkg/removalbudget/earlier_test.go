@@ -167,7 +167,7 @@ func TestB17TheHoldOfTheLastClusterEndsAfterAnEdit(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md B16, B17, G5 and T10: whatever happens and however often the spec and the annotations change, no cluster that drains is
+// docs/spec/differences.md B16, B17 and G5: whatever happens and however often the spec and the annotations change, no cluster that drains is
 // held. Clusters that have left the scope stay for the hold of the hub at most, and not at all without a limit of the hub. A last cluster that is
 // held for its availability is away.
 func TestNoEditProlongsAHold(t *testing.T) {
