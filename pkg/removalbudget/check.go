@@ -95,7 +95,7 @@ func (b Budget) Check(result, before *scheduling.Result, incumbents map[string]b
 // with returns the Result of a ruling.
 func (r Result) with(found *ruling, c *check) Result {
 	kept := found.kept()
-	r.outside = c.outside(found.leaving)
+	r.outside = found.outside
 	if c.losesLast() {
 		r.outside = c.outside(c.there())
 	}
@@ -250,7 +250,7 @@ func (r Result) remembers(progress Progress) bool {
 	if r.budget.memoryRecord == nil {
 		return next.Applied == 0 && (len(next.Held) == 0 || r.budget.heldBefore())
 	}
-	return now.Applied == next.Applied && slices.EqualFunc(now.Held, next.Held, hold.equal)
+	return now.Applied == next.Applied && equalHolds(now.Held, next.Held)
 }
 
 // appliedGeneration returns the generation of the applied spec, or the one before the current one if it is not known.

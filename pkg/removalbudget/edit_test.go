@@ -85,16 +85,46 @@ func (fx *fixture) twin() *fixture {
 	return &twin
 }
 
-// docs/spec/differences.md B16: an edit that means nothing changes nothing, whatever has happened before and happens afterwards, and whether or
-// not the
-// hub that evaluates it first knows the former spec.
+// docs/spec/differences.md B16: an edit that means nothing changes nothing, whatever has happened before and happens afterwards, and whether or not
+// the hub that evaluates it first knows the former spec.
 func TestB16AnEditThatMeansNothingDecidesNothing(t *testing.T) {
+	wantNoEdit(t, `{}`, spellings)
+}
+
+// docs/spec/differences.md B16: another order of a list that is a set is no edit, nor is the default of a field of its elements.
+func TestB16AnotherOrderIsNoEdit(t *testing.T) {
+	const (
+		in      = `{"requiredClusterSelector": {"labelSelector": {"matchExpressions": [{"key": "region", "operator": "In", "values": `
+		eu      = in + `["eu", "asia"]}]}}}`
+		asia    = in + `["asia", "eu"]}]}}}`
+		zoned   = `{"requiredClusterSelector": {"labelSelector": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}}`
+		gone    = `{"key": "gone", "operator": "Equal", "value": "a", "effect": "NoSelect"}`
+		plain   = `{"key": "gone", "value": "a", "effect": "NoSelect"}`
+		absent  = `{"key": "absent", "operator": "Exists"}`
+		balance = `{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Balance"}, "weight": 1}`
+		steady  = `{"scoreCoordinate": {"type": "BuiltIn", "builtIn": "Steady"}, "weight": 2}`
+		builtIn = `{"scoreCoordinate": {"builtIn": "Balance"}}`
+	)
+	wantNoEdit(t, `{"clusterSets": ["all", "none"], "predicates": [`+eu+`, `+zoned+`], "tolerations": [`+gone+`, `+absent+`],
+		"prioritizerPolicy": {"configurations": [`+balance+`, `+steady+`]}}`, []string{
+		`{"clusterSets": ["none", "all"]}`,
+		`{"predicates": [` + zoned + `, ` + eu + `]}`, `{"predicates": [` + asia + `, ` + zoned + `]}`,
+		`{"tolerations": [` + absent + `, ` + gone + `]}`, `{"tolerations": [` + plain + `, ` + absent + `]}`,
+		`{"prioritizerPolicy": {"configurations": [` + steady + `, ` + balance + `]}}`,
+		`{"prioritizerPolicy": {"configurations": [` + builtIn + `, ` + steady + `]}}`,
+	})
+}
+
+// wantNoEdit checks that merge patches of the spec that means a merge patch of the one of newFixture are no edits.
+func wantNoEdit(t *testing.T, spec string, spellings []string) {
+	t.Helper()
 	property.Check(t, func(t *rapid.T) {
 		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
+		patched(t, spec)(&w.placement.Spec)
 		percent := rapid.SampledFrom([]int{0, 10, 50, 99}).Draw(t, "percent")
 		w.settle(percent)
 		for range rapid.IntRange(0, 4).Draw(t, "events before") {
-			w.disturb(t)
+			w.disturb(t, drain)
 			w.settle(percent)
 		}
 		twin := w.twin()
@@ -102,7 +132,7 @@ func TestB16AnEditThatMeansNothingDecidesNothing(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "edits") {
 			w.edit(patched(t, rapid.SampledFrom(spellings).Draw(t, "edit")))
 			if rapid.Bool().Draw(t, "event meanwhile") {
-				w.disturb(t)
+				w.disturb(t, drain)
 			}
 			w.settle(percent)
 			twin.now = w.now
@@ -122,7 +152,7 @@ func TestB16WhatIsHeldStaysHeldThroughEdits(t *testing.T) {
 		percent := rapid.SampledFrom([]int{0, 10, 50, 99}).Draw(t, "percent")
 		w.settle(percent)
 		for range rapid.IntRange(0, 4).Draw(t, "events before") {
-			w.disturb(t)
+			w.disturb(t, drain)
 			w.settle(percent)
 		}
 		twin := w.twin()
@@ -133,7 +163,7 @@ func TestB16WhatIsHeldStaysHeldThroughEdits(t *testing.T) {
 		if restarted {
 			w.former = nil
 		} else if rapid.Bool().Draw(t, "event meanwhile") {
-			w.disturb(t)
+			w.disturb(t, drain)
 		}
 		twin.now = w.now
 		held := twin.judge(percent)

@@ -11,6 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // MemoryCondition is the type of the condition with what the budget of a Placement has to know beside its RecentRemovals: which clusters are held,
@@ -41,6 +43,9 @@ type hold struct {
 	Generation int64 `json:"generation"`
 	// Until is the time at which clusters that have left the scope leave; nil for others.
 	Until *metav1.Time `json:"until,omitempty"`
+	// Cause is the stage that rejects the clusters for a cause outside of the spec: scheduling.StageTaint, or scheduling.StageTerminating for
+	// those that are deleted. Empty: the spec decides as well, or an earlier version of the hub has written the record.
+	Cause scheduling.Stage `json:"cause,omitempty"`
 	// Last reports whether the cluster is held because it is the last one.
 	Last bool `json:"last,omitempty"`
 	// Lost of Of clusters would leave at once; earlier removals are not included. Past is the number of those that counted when the hold began.
@@ -61,10 +66,43 @@ type join struct {
 // until returns the time of Until; zero without one.
 func (h hold) until() time.Time { return ptr.Deref(h.Until, metav1.Time{}).Time }
 
-// equal compares what a hold does. A difference of Past alone, which expires, is not worth a write.
+// numbers identify the holds that one removal has begun. A difference of Past alone, which expires, is none.
+type numbers struct {
+	generation int64
+	until      time.Time
+	last       bool
+	lost, of   int
+}
+
+func (h hold) numbers() numbers { return numbers{h.Generation, h.until().UTC(), h.Last, h.Lost, h.Of} }
+
+// equal compares what a hold does.
 func (h hold) equal(other hold) bool {
-	return h.Generation == other.Generation && h.until().Equal(other.until()) && h.Last == other.Last && h.Lost == other.Lost && h.Of == other.Of &&
-		slices.Equal(h.Clusters, other.Clusters) && h.Unnamed == other.Unnamed
+	return h.numbers() == other.numbers() && h.Cause == other.Cause && slices.Equal(h.Clusters, other.Clusters) && h.Unnamed == other.Unnamed
+}
+
+// equalHolds compares lists of holds. A record without causes has what the same holds with causes have, so that an upgrade of the hub writes no
+// status.
+func equalHolds(recorded, next []hold) bool {
+	if !slices.ContainsFunc(recorded, func(h hold) bool { return h.Cause != "" }) {
+		next = withoutCauses(next)
+	}
+	return slices.EqualFunc(recorded, next, hold.equal)
+}
+
+// withoutCauses joins the holds that one removal has begun.
+func withoutCauses(holds []hold) []hold {
+	var joined []hold
+	for _, h := range holds {
+		h.Cause = ""
+		if last := len(joined) - 1; last >= 0 && joined[last].numbers() == h.numbers() {
+			joined[last].Clusters = slices.Sorted(slices.Values(slices.Concat(joined[last].Clusters, h.Clusters)))
+			joined[last].Unnamed += h.Unnamed
+			continue
+		}
+		joined = append(joined, h)
+	}
+	return joined
 }
 
 // decodeMemory decodes the content of condition. One that others have made unreadable or deleted is empty.

@@ -3,6 +3,7 @@
 package removalbudget_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
@@ -23,11 +25,15 @@ type frame struct {
 	decisions map[string]bool
 }
 
-// disturb changes anything but the spec of the Placement.
-func (fx *fixture) disturb(t *rapid.T) {
+// drain is an event of disturb after which clusters leave that do not count.
+const drain = "drain"
+
+// disturb changes anything but the spec of the Placement; more are further events.
+func (fx *fixture) disturb(t *rapid.T, more ...string) {
 	i := rapid.IntRange(0, 23).Draw(t, "cluster")
 	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
-	switch rapid.SampledFrom([]string{"delete", "add", "relabel", "taint", "unbind", "bind", "wait"}).Draw(t, "event") {
+	events := append([]string{"delete", "add", "relabel", "taint", "away", "unbind", "bind", "wait"}, more...)
+	switch rapid.SampledFrom(events).Draw(t, "event") {
 	case "delete":
 		fx.remove(i, last)
 	case "add":
@@ -35,11 +41,11 @@ func (fx *fixture) disturb(t *rapid.T) {
 	case "relabel":
 		fx.relabel(i, last, "region", "us")
 	case "taint":
-		for ; i < last; i++ {
-			c := cluster(i)
-			c.Spec.Taints = []clusterv1.Taint{{Key: "down", Effect: clusterv1.TaintEffectNoSelect}}
-			fx.SetCluster(c)
-		}
+		fx.taintAll(i, last, "down")
+	case "away":
+		fx.taintAll(i, last, clusterv1.ManagedClusterTaintUnreachable)
+	case drain:
+		fx.taintAll(i, last, openmcpv1alpha1.TerminatingTaint)
 	case "unbind":
 		fx.DeleteBinding("ns", "all")
 	case "bind":
@@ -126,6 +132,16 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 			window := slices.DeleteFunc(slices.Clone(history), func(f frame) bool { return !w.now.Before(f.at.Add(removalbudget.Window)) })
 			if lost, of := w.lost(window, joined(history)); lost*100 > percent*of && (lost > 1 || percent == 0) {
 				t.Fatalf("lost %d of %d within the window, and may lose %d %%", lost, of, percent)
+			}
+
+			there := map[string]bool{}
+			for i, f := range history { // A cluster that left within the window was in the decisions before; times are rounded up.
+				if i == len(history)-1 || w.now.Before(history[i+1].at.Add(removalbudget.Window+time.Second)) {
+					maps.Copy(there, f.decisions)
+				}
+			}
+			if count := ruling.Count; ruling.Held && (count.Now != len(ruling.Leaving) || count.Removed() > count.Total || count.Total > len(there)) {
+				t.Fatalf("%v, of which %d are held and %d have left; there were %v", count, len(ruling.Leaving), count.Past, sorted(there))
 			}
 
 			if end == toTheEnd {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -73,10 +71,11 @@ func (c *check) countJoined() map[string]time.Time {
 
 // ruling is which clusters leave the existing decisions, and which of them stay.
 type ruling struct {
-	// leaving are the clusters in the decisions that count as removed, sorted, and earlier the recent removals that count.
-	leaving []string
-	earlier RecentRemovals
-	holds   []hold
+	// leaving are the clusters in the decisions that count as removed, sorted, and earlier the recent removals that count. outside are those of
+	// them, and of the clusters that were held before the spec was changed, that have left the scope.
+	leaving, outside []string
+	earlier          RecentRemovals
+	holds            []hold
 	// requeueAt is when a hold can end without an event; zero means never.
 	requeueAt time.Time
 	// past is the number of removed clusters that have left before, and base the number of clusters that there were.
@@ -156,16 +155,17 @@ func (c *check) rule() *ruling {
 	}
 	r.past = counted.past(r.leaving)
 
+	r.outside = c.outside(r.leaving)
 	c.holdEarlier(r)
-	earlier, outside := r.kept(), c.outside(r.leaving)
+	earlier := r.kept()
 	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool {
-		return contains(outside, cluster) || contains(earlier, cluster)
+		return contains(r.outside, cluster) || contains(earlier, cluster)
 	})
 	if !c.Released && counted.exceeds(c.Percent) && c.removesNow(c.Budget, counted) {
-		r.hold(c.asBefore(counted.hold(c.generation, r.leaving), r.past, inside), inside...)
+		c.holdByCause(r, c.asBefore(counted.hold(c.generation, r.leaving), r.past, inside), inside)
 		r.lookAt(c.allowedAt(c.Budget, counted))
 	}
-	c.holdScope(r, outside)
+	c.holdScope(r, slices.DeleteFunc(slices.Clone(r.outside), func(cluster string) bool { return contains(earlier, cluster) }))
 	c.holdLast(r)
 	return r
 }
@@ -193,110 +193,27 @@ func (r *ruling) hold(h hold, clusters ...string) {
 	}
 }
 
+// holdByCause holds clusters, those that are rejected for a cause outside of the spec apart from the others.
+func (c *check) holdByCause(r *ruling, h hold, clusters []string) {
+	byCause := map[scheduling.Stage][]string{}
+	for i, cause := range c.result.InfeasibleStages(clusters) {
+		if cause != scheduling.StageTaint && cause != scheduling.StageTerminating {
+			cause = ""
+		}
+		byCause[cause] = append(byCause[cause], clusters[i])
+	}
+	for _, cause := range slices.Sorted(maps.Keys(byCause)) {
+		h.Cause = cause
+		r.hold(h, byCause[cause]...)
+	}
+}
+
 // lookAt has the result computed again at a time, unless it is zero.
 func (r *ruling) lookAt(at time.Time) {
 	if !at.IsZero() && (r.requeueAt.IsZero() || at.Before(r.requeueAt)) {
 		r.requeueAt = at
 	}
 }
-
-// holdEarlier holds the clusters that were held before the spec was changed, until that hold would have ended without the change. What the present
-// spec says of them does not count (docs/spec/differences.md B16).
-func (c *check) holdEarlier(r *ruling) {
-	for _, h := range c.earlierHolds() {
-		kept := r.kept()
-		lost := slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool { return c.selected[cluster] || h.Last && c.isGone(cluster) })
-		staying := slices.DeleteFunc(slices.Clone(lost), func(cluster string) bool { return contains(kept, cluster) })
-		if len(staying) == 0 {
-			continue
-		}
-		if !c.doubtful {
-			h.Lost -= max(0, len(h.Clusters)-len(lost)) // The others fit again.
-		}
-		if held, until := c.stillHolds(h, len(lost)); held {
-			h.Unnamed = 0
-			r.past = max(r.past, min(h.Past, len(c.gone())))
-			r.hold(h, staying...)
-			r.lookAt(until)
-		}
-	}
-}
-
-// earlierHolds returns the holds that began under an earlier spec. Without a record of them, as after an upgrade of the hub, all clusters count as
-// held if clusters are held.
-func (c *check) earlierHolds() []hold {
-	var earlier []hold
-	for _, h := range c.memory.Held {
-		if c.doubtful || h.Generation != c.generation {
-			earlier = append(earlier, h)
-		}
-	}
-	if !c.doubtful || len(c.memory.Held) > 0 || c.condition == nil || c.condition.Status != metav1.ConditionTrue {
-		return earlier
-	}
-	unnamed := hold{Generation: c.generation, Lost: len(c.incumbents), Of: len(c.incumbents), Unnamed: len(c.incumbents)}
-	if !c.hub.until.IsZero() {
-		unnamed.Until = &metav1.Time{Time: c.hub.until}
-	}
-	return append(earlier, unnamed)
-}
-
-// incumbentsOf returns the clusters of a hold that are in the decisions, sorted. If the hold does not know all names, each of them may be held.
-func (c *check) incumbentsOf(h hold) []string {
-	if h.Unnamed > 0 {
-		return slices.Sorted(maps.Keys(c.incumbents))
-	}
-	return slices.DeleteFunc(slices.Clone(h.Clusters), func(cluster string) bool { return !c.incumbents[cluster] })
-}
-
-// stillHolds reports whether a hold of an earlier spec goes on for a number of clusters, and when it can end without an event.
-func (c *check) stillHolds(h hold, staying int) (held bool, until time.Time) {
-	limit := c.Budget
-	switch {
-	case h.Until != nil:
-		limit = c.own()
-	case c.Released:
-		return false, time.Time{}
-	}
-	if limit.Percent >= NoLimit || h.Until != nil && !c.now.Before(h.until()) || c.replaces(h) {
-		return false, time.Time{}
-	}
-	if h.Last {
-		return true, h.until()
-	}
-
-	gone := c.gone()
-	for i := range len(gone) + 1 {
-		past := len(gone) - i
-		count := Count{Past: past, Now: max(h.Lost, staying), Total: max(h.Of, staying) + past}
-		switch {
-		case count.Exceeds(limit.Percent):
-		case i == 0:
-			return false, time.Time{}
-		default:
-			return true, earliest(h.until(), gone[i-1].Add(Window))
-		}
-	}
-	return true, h.until()
-}
-
-// gone returns the times at which clusters have left that are not in the decisions, the earliest first.
-func (c *check) gone() []time.Time {
-	var gone []time.Time
-	for cluster, at := range c.left.Clusters {
-		if !c.incumbents[cluster] {
-			gone = append(gone, at)
-		}
-	}
-	for _, others := range c.left.Others {
-		gone = append(gone, slices.Repeat([]time.Time{others.At}, others.Count)...)
-	}
-	slices.SortFunc(gone, time.Time.Compare)
-	return gone
-}
-
-// replaces reports whether the selected clusters replace a last one that is held only until then.
-func (c *check) replaces(h hold) bool { return h.Last && h.Until == nil && len(c.selected) > 0 }
 
 // contains reports whether a sorted list has a cluster.
 func contains(clusters []string, cluster string) bool {

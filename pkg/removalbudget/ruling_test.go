@@ -10,6 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 func setOf(names ...string) map[string]bool {
@@ -113,8 +117,10 @@ func TestWhenAHoldOfAnEarlierSpecEnds(t *testing.T) {
 // A cluster of a hold that fits again is one less that would be lost. The others stay held while the limit is exceeded with all that were lost with
 // them.
 func TestOneOfAHoldFitsAgain(t *testing.T) {
+	nothing := scheduling.Schedule(&scheduling.Request{}, inventory.New(selector.NewCompiler()).Snapshot(), nil, noon)
 	for lost, want := range map[int]string{4: "", 5: "b"} {
 		c := &check{
+			result: nothing,
 			Budget: Budget{
 				Percent: 30, hub: hubLimit{percent: 30}, subject: &Subject{Generation: 7},
 				memory: memory{Held: []hold{{Generation: 6, Lost: lost, Of: 10, Clusters: []string{"a", "b"}}}},

@@ -4,6 +4,7 @@ package removalbudget
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -67,18 +68,31 @@ func (c *check) holdScope(r *ruling, outside []string) {
 
 // holdUntil adds those of the clusters that have left the scope whose time has not come yet, and reports whether there are any.
 func (c *check) holdUntil(r *ruling, h hold, outside []string) bool {
+	held := false
+	for until, clusters := range c.byScopeEnd(outside) {
+		h.Until = &metav1.Time{Time: until}
+		r.hold(h, clusters...)
+		r.lookAt(until)
+		held = true
+	}
+	return held
+}
+
+// byScopeEnd yields the clusters that have left the scope by the time at which they leave, if that has not come yet, the earliest first.
+func (c *check) byScopeEnd(outside []string) iter.Seq2[time.Time, []string] {
 	byUntil := map[time.Time][]string{}
 	for _, cluster := range outside {
 		if until := c.scopeUntil(cluster); c.now.Before(until) {
 			byUntil[until] = append(byUntil[until], cluster)
 		}
 	}
-	for _, until := range slices.SortedFunc(maps.Keys(byUntil), time.Time.Compare) {
-		h.Until = &metav1.Time{Time: until}
-		r.hold(h, byUntil[until]...)
-		r.lookAt(until)
+	return func(yield func(time.Time, []string) bool) {
+		for _, until := range slices.SortedFunc(maps.Keys(byUntil), time.Time.Compare) {
+			if !yield(until, byUntil[until]) {
+				return
+			}
+		}
 	}
-	return len(byUntil) > 0
 }
 
 // scopeUntil returns when a cluster leaves that has left the scope. A record of that, also by an earlier version of the hub, decides.

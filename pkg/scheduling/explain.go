@@ -55,28 +55,41 @@ func (r *Result) IsExcludedBySets(cluster string) bool {
 			return false
 		}
 	}
-	info := r.Cluster(cluster)
-	return len(r.Request.ClusterSets) > 0 && info != nil && r.snapshot.Scope(r.Request.Key.Namespace, nil).Contains(info)
+	return len(r.Request.ClusterSets) > 0 && r.IsBound(cluster)
 }
 
-// InfeasibleBy returns those of the clusters that the filter of a stage rejects before the ranking, in their order. A cluster that does not exist is
-// terminating. It evaluates only these clusters, and returns none when the Outcome is Invalid.
+// IsBound reports whether a cluster is in a set that is bound to the namespace, whatever sets the Request selects.
+func (r *Result) IsBound(cluster string) bool {
+	info := r.Cluster(cluster)
+	return info != nil && r.snapshot.Scope(r.Request.Key.Namespace, nil).Contains(info)
+}
+
+// InfeasibleBy returns those of the clusters that the filter of a stage rejects before the ranking, in their order, as InfeasibleStages says.
 func (r *Result) InfeasibleBy(stage Stage, clusters []string) []string {
+	var infeasible []string
+	for i, rejected := range r.InfeasibleStages(clusters) {
+		if rejected == stage {
+			infeasible = append(infeasible, clusters[i])
+		}
+	}
+	return infeasible
+}
+
+// InfeasibleStages returns for each of the clusters the stage whose filter rejects it before the ranking; undecided for a feasible one. A cluster
+// that does not exist is terminating. It evaluates only these clusters, and returns none when the Outcome is Invalid.
+func (r *Result) InfeasibleStages(clusters []string) []Stage {
 	if r.Outcome() == Invalid {
 		return nil
 	}
 	e := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now) // It keeps its side effects out of this Result.
-	var infeasible []string
-	for _, name := range clusters {
-		rejected := StageTerminating
+	stages := make([]Stage, len(clusters))
+	for i, name := range clusters {
+		stages[i] = StageTerminating
 		if info := r.Cluster(name); info != nil && !info.Terminating {
-			rejected = e.filterCluster(info).Stage
-		}
-		if rejected == stage {
-			infeasible = append(infeasible, name)
+			stages[i] = e.filterCluster(info).Stage
 		}
 	}
-	return infeasible
+	return stages
 }
 
 // For returns the Result of another Request of the same Placement, on the same Snapshot, with the same incumbents and at the same time.
