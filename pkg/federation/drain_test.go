@@ -25,11 +25,11 @@ func (h *hub) drain(name, location string) {
 // T17, G5: a cluster that drains neither counts for the budget nor is held by it, whether it is in scope or has left it. One more cluster may leave
 // with every percentage but 0, and further ones are held.
 func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
-	recently := []time.Time{epoch.Add(-time.Minute)}
+	recently := map[string]time.Time{"gone": epoch.Add(-time.Minute)}
 	for _, c := range []struct {
 		reason        string
 		budget        Budget
-		withdrawn     []time.Time
+		withdrawn     map[string]time.Time
 		unbound       bool
 		allowed, kept []string
 	}{
@@ -62,20 +62,17 @@ func TestT17ClustersThatDrainDoNotCount(t *testing.T) {
 
 // T17: the only cluster of an object leaves, then one that drains, and two more within ten minutes are held until the window is over.
 func TestT17TheNextOnesAreHeld(t *testing.T) {
-	h, budget := newHub(), Budget{Percent: 50, Hub: Limits{Percent: 50}}
+	h, limits := newHub(), Limits{Percent: 50}
+	h.cluster("eu3", map[string]string{"location": "europe"})
 	past := Past{Target: "location=usa", Selected: "location=usa"}
-	remove := func(now time.Time, lose ...string) Withdrawal {
-		withdrawal := h.evaluate(inUSA()).withdrawal(WorkPlan{Lose: lose}, nil, budget, past, now)
-		for _, cluster := range withdrawal.Allowed {
-			if withdrawal.Counts(cluster) {
-				past.Withdrawn = append(past.Withdrawn, now)
-			}
-		}
-		return withdrawal
+	remove := func(now time.Time, lose ...string) Outcome {
+		outcome := h.evaluate(inUSA()).Outcome(WorkPlan{Lose: lose}, nil, limits, past, now)
+		past = outcome.Withdrew(outcome.Allowed, now)
+		return outcome
 	}
 
-	h.works = withWorks("eu1")
-	if got := remove(epoch, "eu1"); len(got.Kept) > 0 {
+	h.works = withWorks("eu3")
+	if got := remove(epoch, "eu3"); len(got.Kept) > 0 {
 		t.Errorf("the only cluster: %s", got.Held)
 	}
 	h.works = withWorks("eu1", "eu2", "us1")

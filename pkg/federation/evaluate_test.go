@@ -293,7 +293,7 @@ func TestRemoval(t *testing.T) {
 		{name: "federated-selector F15: clusters that are not selected", budget: noBudget, past: same,
 			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
 		{name: "federated-selector F40: more than the budget", budget: tight, past: same, want: Withdrawal{
-			Outside: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
+			Outside: true, Exceeded: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
 			Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 30%: eu1, eu2; they keep it. To withdraw it, " +
 				"set the annotation placement-hub.open-cluster-management.io/release-removal=d1",
 			Holds: heldUntil("stays until the removal budget permits its removal, or the object has the annotation " +
@@ -347,14 +347,14 @@ func TestRemoval(t *testing.T) {
 func TestRemovalWindow(t *testing.T) {
 	h := newHub()
 	h.works = withWorks("eu1", "eu2")
-	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
-	budget := Budget{Percent: 50, Hub: Limits{Percent: 50}}
+	past := Past{Target: "default", Withdrawn: map[string]time.Time{"us1": epoch.Add(-time.Minute)}}
+	limits := Limits{Percent: 50}
 
-	held := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch)
+	held := h.evaluate(configMap(nil)).Outcome(WorkPlan{Lose: []string{"eu1"}}, nil, limits, past, epoch)
 	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
-	later := h.evaluate(configMap(nil)).withdrawal(WorkPlan{Lose: []string{"eu1"}}, nil, budget, past, epoch.Add(removalbudget.Window))
+	later := h.evaluate(configMap(nil)).Outcome(WorkPlan{Lose: []string{"eu1"}}, nil, limits, held.Past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
 	}

@@ -4,7 +4,6 @@ package federation
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -47,10 +46,11 @@ type Outcome struct {
 // controller knows.
 func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, past Past, now time.Time) Outcome {
 	budget, mistake := BudgetOf(e.Object.Meta.Annotations, limits)
-	past.Withdrawn = removalbudget.Within(past.Withdrawn, now)
+	past = past.within(now)
 	o := Outcome{Withdrawal: e.withdrawal(plan, unserved, budget, past, now), Mistake: mistake}
 	past.Unserved = o.Unserved
 	past.OutOfScope = e.StillOutOfScope(earliest(past.OutOfScope, o.OutOfScope))
+	past.Exceeded = o.Exceeded
 	o.Past = past
 	return o
 }
@@ -76,16 +76,4 @@ func (o *Outcome) Wait(now time.Time) time.Duration {
 		return 0
 	}
 	return max(o.RequeueAt.Sub(now), time.Nanosecond)
-}
-
-// Withdrew returns what to remember after works of clusters were withdrawn.
-func (o *Outcome) Withdrew(clusters []string, now time.Time) Past {
-	past := o.Past
-	past.Withdrawn = slices.Clone(past.Withdrawn)
-	for _, cluster := range clusters {
-		if o.Counts(cluster) {
-			past.Withdrawn = append(past.Withdrawn, now)
-		}
-	}
-	return past
 }

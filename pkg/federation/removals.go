@@ -46,8 +46,12 @@ type Past struct {
 	OutOfScope map[string]time.Time
 	// Unserved has the time since which each selected cluster could not get the object.
 	Unserved map[string]time.Time
-	// Withdrawn has the times at which works were withdrawn within removalbudget.Window for causes outside of the object.
-	Withdrawn []time.Time
+	// Withdrawn has the time at which each cluster lost its work within removalbudget.Window for a cause outside of the object, and Joined the time
+	// at which each cluster got one so.
+	Withdrawn, Joined map[string]time.Time
+	// Exceeded is Withdrawal.Exceeded of the last evaluation. While it is true, no cluster leaves Joined because its time is over, so that clusters
+	// that join do not release what is held.
+	Exceeded bool
 }
 
 // Withdrawal says which works of an object may be deleted now.
@@ -68,8 +72,11 @@ type Withdrawal struct {
 	// KeptLast reports that Kept has works of clusters out of scope, because no other cluster replaces them (docs/spec/differences.md B17).
 	KeptLast bool
 	// Draining are the clusters that would lose their work and are about to be deleted, sorted: no budget counts or holds them
-	// (docs/spec/differences.md G5).
-	Draining []string
+	// (docs/spec/differences.md G5). Joined are the other ones that have just joined, sorted: they are neither in the base of a budget nor among
+	// its losses (docs/spec/differences.md B19).
+	Draining, Joined []string
+	// Exceeded reports that Kept has clusters because the budget of the object or of the hub is exceeded.
+	Exceeded bool
 	// Outside reports that the removals of clusters in scope count for the budget. Those of clusters out of scope always do.
 	Outside bool
 	// RequeueAt is when to look again; zero for no such time.
@@ -82,14 +89,21 @@ func (w *Withdrawal) ForScope() bool { return slices.ContainsFunc(w.Allowed, w.o
 
 // Counts reports whether the removal of a cluster counts for the budget.
 func (w *Withdrawal) Counts(cluster string) bool {
-	return !w.drains(cluster) && (w.Outside || w.outOfScope(cluster))
+	return !w.drains(cluster) && !w.hasJoined(cluster) && (w.Outside || w.outOfScope(cluster))
 }
 
 func (w *Withdrawal) drains(cluster string) bool { return slices.Contains(w.Draining, cluster) }
 
-// withoutDraining returns those of the clusters that count for a budget.
+func (w *Withdrawal) hasJoined(cluster string) bool { return slices.Contains(w.Joined, cluster) }
+
+// withoutDraining returns those of the clusters that something can hold.
 func (w *Withdrawal) withoutDraining(clusters []string) []string {
 	return slices.DeleteFunc(slices.Clone(clusters), w.drains)
+}
+
+// counting returns those of the clusters that count for a budget.
+func (w *Withdrawal) counting(clusters []string) []string {
+	return slices.DeleteFunc(w.withoutDraining(clusters), w.hasJoined)
 }
 
 // OnlyScope drops those of Allowed that are in scope.
@@ -156,13 +170,15 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 	}
 
 	for _, cluster := range plan.Lose {
-		if removalbudget.Drains(e.snapshot.Cluster(cluster)) {
+		if _, joined := past.Joined[cluster]; removalbudget.Drains(e.snapshot.Cluster(cluster)) {
 			withdrawal.Draining = append(withdrawal.Draining, cluster)
+		} else if joined {
+			withdrawal.Joined = append(withdrawal.Joined, cluster)
 		}
 	}
 	out, in := e.split(plan.Lose)
 	if len(in) > 0 {
-		e.loseInScope(&withdrawal, in, len(withdrawal.withoutDraining(plan.Lose)), budget, past, now)
+		e.loseInScope(&withdrawal, in, len(withdrawal.counting(plan.Lose)), budget, past, now)
 	}
 	last := budget.Hub.KeepLast && budget.Hub.Percent < removalbudget.NoLimit && e.losesLast(&withdrawal, plan, out)
 	e.loseScope(&withdrawal, out, last, budget, past, now)
@@ -183,13 +199,13 @@ func sinceIn(times map[string]time.Time, cluster string, now time.Time) time.Tim
 // loseScope decides about clusters that have left the scope: neither annotations nor mistakes of the object keep their works. last reports that no
 // other cluster has the object.
 func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, last bool, budget Budget, past Past, now time.Time) {
-	exceeded := e.count(withdrawal, len(withdrawal.withoutDraining(out)), past, now).Exceeds(budget.Hub.Percent)
+	exceeded := e.count(withdrawal, len(withdrawal.counting(out)), past).Exceeds(budget.Hub.Percent)
 	var kept []string
 	for _, cluster := range out {
 		since := sinceIn(past.OutOfScope, cluster, now)
 		withdrawal.OutOfScope[cluster] = since
 
-		grace, held := ScopeGrace, exceeded && !withdrawal.drains(cluster) || last && !e.isGone(cluster)
+		grace, held := ScopeGrace, exceeded && !withdrawal.drains(cluster) && !withdrawal.hasJoined(cluster) || last && !e.isGone(cluster)
 		if held {
 			grace = max(ScopeGrace, budget.Hub.ScopeHold)
 		}
@@ -214,6 +230,7 @@ func (e *Evaluation) loseScope(withdrawal *Withdrawal, out []string, last bool, 
 	if len(kept) == 0 {
 		return
 	}
+	withdrawal.Exceeded = withdrawal.Exceeded || exceeded
 	holds := fmt.Sprintf("the removal budget of the hub, %d%%, holds their works for %s at most", budget.Hub.Percent, budget.Hub.ScopeHold)
 	if withdrawal.KeptLast = !exceeded; withdrawal.KeptLast {
 		holds = fmt.Sprintf("the hub holds the works of the last clusters for %s at most while no other cluster replaces them", budget.Hub.ScopeHold)
@@ -234,31 +251,32 @@ func (*Evaluation) usersHold(budget Budget) time.Duration {
 // budget.
 func (e *Evaluation) loseInScope(withdrawal *Withdrawal, in []string, all int, budget Budget, past Past, now time.Time) {
 	token := e.ReleaseToken()
-	released, counted := budget.Release == token, withdrawal.withoutDraining(in)
-	count, annotated := e.count(withdrawal, all, past, now), "the object has the annotation "+removalbudget.ReleaseAnnotation+"="+token
+	released, kept, counted := budget.Release == token, withdrawal.withoutDraining(in), withdrawal.counting(in)
+	count, annotated := e.count(withdrawal, all, past), "the object has the annotation "+removalbudget.ReleaseAnnotation+"="+token
 	switch {
 	case e.pendingUser != "":
 		withdrawal.lookAt(now.Add(pendingRetry))
 		withdrawal.holdUntil(in, time.Time{}, "stays until the dependencies of "+e.pendingUser+" are known")
 		withdrawal.hold(in, "", fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser))
 		return
-	case len(counted) == 0:
+	case len(kept) == 0:
 	case e.matchesNone && past.Selected != e.Target.String() && !released:
-		withdrawal.holdUntil(counted, time.Time{}, "stays until the selector matches a cluster in scope, or "+annotated)
-		withdrawal.hold(counted, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
-			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(counted), e.Object.Identity(),
+		withdrawal.holdUntil(kept, time.Time{}, "stays until the selector matches a cluster in scope, or "+annotated)
+		withdrawal.hold(kept, ReasonRemovalHeld, fmt.Sprintf("the selector %s matches no cluster in scope, so clusters %s keep %s: correct it. "+
+			"To withdraw the object, set the annotation %s=%s", e.Target, removalbudget.Name(kept), e.Object.Identity(),
 			removalbudget.ReleaseAnnotation, token))
-	case withdrawal.Outside && !released && count.Exceeds(budget.Percent):
-		withdrawal.holdUntil(counted, time.Time{}, "stays until the removal budget permits its removal, or "+annotated)
-		withdrawal.hold(counted, ReasonRemovalHeld, e.exceeded(count, counted, budget))
-		if len(past.Withdrawn) > 0 {
-			withdrawal.lookAt(past.Withdrawn[0].Add(removalbudget.Window))
+	case len(counted) > 0 && withdrawal.Outside && !released && count.Exceeds(budget.Percent):
+		kept, withdrawal.Exceeded = counted, true
+		withdrawal.holdUntil(kept, time.Time{}, "stays until the removal budget permits its removal, or "+annotated)
+		withdrawal.hold(kept, ReasonRemovalHeld, e.exceeded(count, kept, budget))
+		for _, at := range e.stillWithdrawn(past) {
+			withdrawal.lookAt(at.Add(removalbudget.Window))
 		}
 	default:
-		counted = nil
+		kept = nil
 	}
 
-	e.waitForGains(withdrawal, slices.DeleteFunc(slices.Clone(in), func(cluster string) bool { return slices.Contains(counted, cluster) }), now)
+	e.waitForGains(withdrawal, slices.DeleteFunc(slices.Clone(in), func(cluster string) bool { return slices.Contains(kept, cluster) }), now)
 }
 
 // waitForGains lets healthy clusters keep their works while a selected cluster cannot get the object, for GainWait.
@@ -357,19 +375,6 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 		}
 	}
 	return still
-}
-
-// count returns the count of a number of removals with those within the window. The total has the works that exist but are not those of clusters
-// that drain.
-func (e *Evaluation) count(withdrawal *Withdrawal, removals int, past Past, now time.Time) removalbudget.Count {
-	count := removalbudget.Count{Past: len(removalbudget.Within(past.Withdrawn, now)), Now: removals}
-	count.Total = count.Past - len(withdrawal.Draining)
-	for _, work := range e.Works {
-		if !work.Foreign && !work.Deleting {
-			count.Total++
-		}
-	}
-	return count
 }
 
 // exceeded returns a sentence about a budget that is exceeded.

@@ -29,6 +29,8 @@ func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 		{"none displaces a cluster in the decisions", two, Incumbents{"c4": true, "c2": false, "c3": false}, []string{"c4", "c1"}},
 		{"Steady without weight prefers none", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
 			Incumbents{"c3": false, "c4": false}, []string{"c1", "c2"}},
+		{"without Steady it would not stay", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
+			Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}},
 		{"one that does not exist", two, Incumbents{"c9": false}, []string{"c1", "c2"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -47,6 +47,7 @@ func (d *delivery) deliver(ctx context.Context, c *cycle) (time.Duration, error)
 	}
 
 	failed := d.gain(ctx, c, plan)
+	c.memory.past = c.Gained(c.memory.past, c.notes.delivered, d.clock.Now())
 	if errors.Is(failed, errChanged) {
 		return 0, failed
 	}

@@ -213,6 +213,32 @@ func TestALossIsCountedOnce(t *testing.T) {
 	same(t, "clusters", w.clusters(), "eu1 eu2-")
 }
 
+// docs/spec/differences.md B19: a cluster that has the object again is not lost, and one that has just got it is neither in the base nor lost.
+func TestB19TheBudgetCountsOnePopulation(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.delivery.limits.Percent = 50
+	w.settle()
+	move := func(name, location string) {
+		change(w, member(name, map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = location })
+		w.settle()
+	}
+	for _, location := range []string{"usa", "europe", "usa", "europe"} {
+		move("eu1", location)
+		w.time.SetTime(w.time.Now().Add(time.Minute))
+	}
+	move("us1", "europe")
+	same(t, "clusters", w.clusters(), "eu1 eu2 us1")
+
+	w.told()
+	move("us1", "usa")
+	move("eu1", "usa")
+	same(t, "clusters", w.clusters(), "eu2")
+	move("eu2", "usa")
+	if told := strings.Join(w.told(), "; "); !strings.Contains(told, "Warning RemovalHeld: 2 of 2 clusters would lose") {
+		t.Error(told)
+	}
+}
+
 // federated-selector F40: the budget applies again as soon as the change of the user has been carried out, also if no agent had seen the works.
 func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w := newWorld(t, selecting("europe"))

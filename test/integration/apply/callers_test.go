@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/affinityclass"
@@ -197,6 +198,20 @@ func showsHealth(g Gomega, applied *unstructured.Unstructured, round int) {
 	g.Expect(text(applied, "status", "managedCluster")).NotTo(BeEmpty())
 }
 
+// statusOf returns what the agent of a cluster reports in a round.
+func statusOf(round int) clusterv1.ManagedClusterStatus {
+	return clusterv1.ManagedClusterStatus{
+		ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "round", Value: strconv.Itoa(round)}},
+		Version:       clusterv1.ManagedClusterVersion{Kubernetes: fmt.Sprintf("v1.36.%d", round)},
+	}
+}
+
+// showsVersion demands the label and the version of the ClusterProfile.
+func showsVersion(g Gomega, applied *unstructured.Unstructured, round int) {
+	g.Expect(applied.GetLabels()).To(HaveKeyWithValue(clusterv1.ClusterNameLabelKey, applied.GetName()))
+	g.Expect(text(applied, "status", "version", "kubernetes")).To(Equal(fmt.Sprintf("v1.36.%d", round)))
+}
+
 // class returns the class of a round; empty in every third.
 func class(round int) string { return []string{"", "dc1", "dc2"}[round%3] }
 
@@ -312,6 +327,28 @@ var callers = map[string]caller{
 			g.Expect(profiles).To(ConsistOf(
 				HaveKeyWithValue("supportedVersions", ConsistOf(HaveKeyWithValue("version", fmt.Sprintf("1.36.%d", round))))))
 		},
+	},
+	"ClusterProfiles": {
+		start: func(w *world) (schema.GroupVersionKind, types.NamespacedName) {
+			w.Set(w.ctx, "set")
+			cluster := w.Cluster(w.ctx, "set", "c", func(c *clusterv1.ManagedCluster) { c.Status = statusOf(0) })
+			name := types.NamespacedName{Namespace: w.Namespace, Name: cluster.Name}
+			w.eventually(func(g Gomega) {
+				g.Expect(suite.Client.Get(w.ctx, name, &clusterinventory.ClusterProfile{})).To(Succeed())
+			})
+			return clusterinventory.GroupVersion.WithKind("ClusterProfile"), name
+		},
+		status: true,
+		change: func(w *world, round int) { // The hub applies the label again, and then the status.
+			w.patch(w.empty(), fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, clusterv1.ClusterNameLabelKey))
+			w.WriteStatus(w.ctx, w.ReadCluster(w.ctx, Default, "c"), statusOf(round))
+		},
+		shows: func(g Gomega, applied *unstructured.Unstructured, round int) {
+			showsVersion(g, applied, round)
+			properties, _, _ := unstructured.NestedSlice(applied.Object, "status", "properties")
+			g.Expect(properties).To(ConsistOf(And(HaveKeyWithValue("name", "round"), HaveKeyWithValue("value", strconv.Itoa(round)))))
+		},
+		definition: "clusterprofiles.multicluster.x-k8s.io", field: []string{"status", "properties"}, lacks: showsVersion,
 	},
 	"Leases of providers": {
 		start: func(w *world) (schema.GroupVersionKind, types.NamespacedName) {

@@ -24,7 +24,8 @@ import (
 func TestApply(t *testing.T) {
 	suite.Run(t, "server-side apply that the API server cannot carry out", ownPlane, suite.DeletingFederated, suite.BeforeHub(install),
 		suite.ConfigureHub(func(o *system.Options) {
-			o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory", "affinityclass/classes", "affinityclass/applications")
+			o.Controllers = append(o.Controllers, "federation/objects", "clusters-inventory", "affinityclass/classes", "affinityclass/applications",
+				manifests.ClusterProfiles)
 		}))
 }
 
@@ -35,7 +36,8 @@ func ownPlane(o *suite.Options) { o.Plane = &localplane.Options{AuditLog: true, 
 func install(ctx SpecContext) {
 	admin := suite.ControlPlane.AdminConfig()
 	Expect(manifests.InstallManifestWorks(ctx, admin)).To(Succeed())
-	for _, name := range []string{manifests.Federation, manifests.ClusterRequest, manifests.AffinityClass} {
+	Expect(manifests.InstallMulticluster(ctx, admin)).To(Succeed())
+	for _, name := range []string{manifests.ClusterProfiles, manifests.Federation, manifests.ClusterRequest, manifests.AffinityClass} {
 		objects, err := manifests.System(name, "")
 		Expect(err).NotTo(HaveOccurred())
 		var kept []*unstructured.Unstructured
