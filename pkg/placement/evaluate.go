@@ -157,7 +157,7 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 func applyBudget(
 	budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time,
 ) (*scheduling.Result, removalbudget.Result) {
-	if !budget.Enabled() {
+	if !budget.MayHold() {
 		return result, removalbudget.Result{}
 	}
 	clusters := existing.Incumbents()

@@ -217,6 +217,9 @@ func (b Budget) Stricter() (Budget, bool) {
 // Enabled reports whether there is a limit, for all removals or for those of clusters that have left the scope.
 func (b Budget) Enabled() bool { return b.subject != nil && min(b.Percent, b.hub.percent) < NoLimit }
 
+// MayHold reports whether there is a limit, or whether the hub may have one that is not known.
+func (b Budget) MayHold() bool { return b.Enabled() || b.subject != nil && b.hub.unknown }
+
 // AppliedGeneration returns the generation of the spec for which the decisions of a Placement were last completely written, so that a change of
 // them has causes outside of the Placement if it is the current one; 0 means an unknown earlier generation. In doubt it is the current one: a
 // Placement of generation 1 without conditions may come from a backup, and conditions of the upstream controller have no observedGeneration. A

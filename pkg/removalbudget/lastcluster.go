@@ -17,14 +17,17 @@ func (c *check) holdLast(r *ruling) {
 	if !c.losesLast() || len(r.holds) > 0 {
 		return
 	}
-	incumbents := c.there()
-	h := hold{Generation: c.generation, Last: true, Lost: len(incumbents), Of: len(c.incumbents)}
+	incumbents, h := c.there(), hold{Generation: c.generation, Last: true}
 	if c.hub.percent < NoLimit {
 		c.holdUntil(r, h, c.outside(incumbents))
 	}
 	if c.Percent < NoLimit && !c.Released {
 		tainted := c.result.InfeasibleBy(scheduling.StageTaint, incumbents)
 		r.hold(h, slices.DeleteFunc(tainted, func(name string) bool { return !c.isOnlyAway(name) })...)
+	}
+	lost := len(slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.leaving, r.kept())))))
+	for i := range r.holds {
+		r.holds[i].Lost, r.holds[i].Of = lost, lost
 	}
 }
 

@@ -167,6 +167,14 @@ func (c *check) rule() *ruling {
 	}
 	c.holdScope(r, slices.DeleteFunc(slices.Clone(r.outside), func(cluster string) bool { return contains(earlier, cluster) }))
 	c.holdLast(r)
+
+	kept := r.kept()
+	others := len(slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(kept, cluster) }))
+	for i := range r.holds {
+		if h := &r.holds[i]; h.Generation == c.generation { // The others leave at once, and have left from then on.
+			h.Lost, h.Of, h.Past = h.Lost-others, h.Of-others, h.Past+others
+		}
+	}
 	return r
 }
 

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
@@ -78,6 +79,7 @@ type agreement struct {
 	clusters map[string]*clusterv1.ManagedCluster
 	set      *clusterv1beta2.ManagedClusterSet
 	binding  *clusterv1beta2.ManagedClusterSetBinding
+	unbound  bool
 }
 
 func newAgreement(tb testing.TB, t *rapid.T) *agreement {
@@ -94,7 +96,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	}
 	a.binding.Spec.ClusterSet = "set"
 
-	for i := range 8 {
+	for i := range rapid.SampledFrom([]int{8, 8, 1}).Draw(t, "clusters at the start") {
 		a.clusters[fmt.Sprintf("c%d", i)] = regional(i, "eu")
 	}
 
@@ -121,7 +123,7 @@ func (a *agreement) restart() {
 		shared := newState(sharedinventory.New(), o, a.clock)
 		shared.Synced.Store(true)
 		shared.inventory.SetClusterSet(a.set)
-		shared.inventory.SetBinding(a.binding)
+		a.bind(shared)
 		for _, cluster := range a.clusters {
 			shared.inventory.SetCluster(cluster)
 		}
@@ -141,6 +143,15 @@ func (a *agreement) restart() {
 	} {
 		shared := process(o)
 		a.all, a.views[name] = append(a.all, shared), &View{known: &reader{state: shared, client: a.api}}
+	}
+}
+
+// bind shows the binding to a process, or that there is none.
+func (a *agreement) bind(shared *state) {
+	if a.unbound {
+		shared.inventory.DeleteBinding("ns", "set")
+	} else {
+		shared.inventory.SetBinding(a.binding)
 	}
 }
 
@@ -182,14 +193,24 @@ func (a *agreement) placement() *clusterv1beta1.Placement {
 	return placement
 }
 
-// disturb changes the fleet.
+// disturb changes the fleet, or the binding of its set.
 func (a *agreement) disturb() {
 	first := rapid.IntRange(0, 11).Draw(a.T, "first cluster")
 	last := min(12, first+rapid.SampledFrom([]int{1, 2, 8}).Draw(a.T, "clusters"))
-	event := rapid.SampledFrom([]string{"delete", "eu", "us", "wait"}).Draw(a.T, "event")
-	if event == "wait" {
+	event := rapid.SampledFrom([]string{"delete", "eu", "us", "taint", "wait", "bind"}).Draw(a.T, "event")
+	taint := ""
+	switch event {
+	case "wait":
 		a.clock.SetTime(a.clock.Now().Add(time.Duration(rapid.IntRange(1, 700).Draw(a.T, "seconds")) * time.Second))
 		return
+	case "bind":
+		a.unbound = !a.unbound
+		for _, shared := range a.all {
+			a.bind(shared)
+		}
+		return
+	case "taint":
+		event, taint = "eu", rapid.SampledFrom(taints).Draw(a.T, "taint")
 	}
 
 	for i := first; i < last; i++ {
@@ -198,6 +219,9 @@ func (a *agreement) disturb() {
 			delete(a.clusters, name)
 		} else {
 			a.clusters[name] = regional(i, event)
+		}
+		if taint != "" {
+			a.clusters[name].Spec.Taints = []clusterv1.Taint{{Key: taint, Effect: clusterv1.TaintEffectNoSelect}}
 		}
 
 		for _, shared := range a.all {
@@ -210,11 +234,14 @@ func (a *agreement) disturb() {
 	}
 }
 
+// taints are those of an administrator, of a cluster that is away, and of one that drains.
+var taints = []string{"maintenance", clusterv1.ManagedClusterTaintUnreachable, openmcpv1alpha1.TerminatingTaint}
+
 // propose is the placement with another spec or other annotations.
 func (a *agreement) propose() *clusterv1beta1.Placement {
 	changed := a.placement()
 	for range rapid.IntRange(1, 2).Draw(a.T, "edits") {
-		edits := []string{"number", "all", "region", "percent", "no percent", "replaced", "release", "next", "none"}
+		edits := []string{"number", "all", "region", "percent", "no percent", "replaced", "release", "next", "none", "tolerate", "sets", "spelling"}
 		switch rapid.SampledFrom(edits).Draw(a.T, "edit") {
 		case "number":
 			changed.Spec.NumberOfClusters = new(int32(rapid.IntRange(0, 9).Draw(a.T, "numberOfClusters")))
@@ -235,6 +262,13 @@ func (a *agreement) propose() *clusterv1beta1.Placement {
 			changed.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(changed.Generation+1, 10)
 		case "none":
 			delete(changed.Annotations, removalbudget.ReleaseAnnotation)
+		case "tolerate":
+			changed.Spec.Tolerations = []clusterv1beta1.Toleration{{Key: rapid.SampledFrom(taints).Draw(a.T, "tolerated"), Operator: "Exists"}}
+		case "sets":
+			changed.Spec.ClusterSets = rapid.SampledFrom([][]string{nil, {"set"}, {"other"}, {"set", "other"}}).Draw(a.T, "sets")
+		case "spelling":
+			changed.Spec.PrioritizerPolicy = clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeAdditive}
+			changed.Spec.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{}
 		}
 	}
 
@@ -290,8 +324,10 @@ func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 // state is what the hub holds, to who reads it with a limit.
 func (a *agreement) state(limit removalbudget.Limit) *explain.State {
 	world := &explain.State{
-		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Bindings: []*clusterv1beta2.ManagedClusterSetBinding{a.binding},
-		Placements: []api.Object{a.placement()}, Limit: limit,
+		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Placements: []api.Object{a.placement()}, Limit: limit,
+	}
+	if !a.unbound {
+		world.Bindings = append(world.Bindings, a.binding)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.clusters)) {
 		world.Clusters = append(world.Clusters, a.clusters[name])
