@@ -74,7 +74,8 @@ func newTestHubWithout(group string, objects ...client.Object) *testHub {
 	}
 	return &testHub{
 		Client: fake.NewClientBuilder().WithScheme(known).WithRESTMapper(served).WithObjects(objects...).
-			WithIndex(&corev1.Event{}, "involvedObject.name", named).Build(),
+			WithIndex(&corev1.Event{}, "involvedObject.name", named).
+			WithIndex(&corev1.Namespace{}, "metadata.name", func(object client.Object) []string { return []string{object.GetName()} }).Build(),
 		refused: map[string]bool{}, changes: make(chan struct{}, 1),
 	}
 }

@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -266,7 +267,7 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 	shown := item{
 		Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
-		Message: request.Status.Message, Cause: causeOf(request.Status.Message), Labels: request.Labels,
+		Message: request.Status.Message, Labels: request.Labels,
 		Link: link([]string{requestsPath, request.Namespace, request.Name}),
 	}
 	switch request.Status.Status {
@@ -278,6 +279,10 @@ func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 		shown.Tone = document.Fair
 	default:
 		shown.State = stateNew
+	}
+	if shown.NeedsAttention() {
+		shown.Message = cmp.Or(strings.TrimSpace(shown.Message), noMessage)
+		shown.Cause = causeOf(shown.Message)
 	}
 	return shown
 }
