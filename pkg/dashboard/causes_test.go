@@ -41,3 +41,18 @@ func TestTheListsOfCausesHaveTheirObjects(t *testing.T) {
 		}
 	}
 }
+
+func TestPluralsOfKinds(t *testing.T) {
+	for kind, want := range map[string]string{
+		"ConfigMap": "2 ConfigMaps", "Deployment.apps": "2 Deployments", "Ingress.networking.k8s.io": "2 Ingresses", "Endpoints": "2 Endpoints",
+		"NetworkPolicy.networking.k8s.io": "2 NetworkPolicies", "Gateway.gateway.networking.k8s.io": "2 Gateways", "Switch": "2 Switches",
+	} {
+		shown := sharedCause{Kind: kind, Count: 2}
+		if got := fmt.Sprint(shown.Count, " ", shown.Noun()); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+	if one := (&sharedCause{Kind: "Deployment.apps", Count: 1}).Noun(); one != "Deployment" {
+		t.Errorf("one is a %s", one)
+	}
+}
