@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -104,8 +105,10 @@ func conditionTone(of metav1.Condition) document.Tone {
 func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, object metav1.Object) head {
 	state, tone, by := stateOf(report.Conditions)
 	shown := head{State: state, Tone: tone}
-	selected := item{Selected: new(len(report.Selected)), Wanted: report.Wanted}
-	shown.add(fact{Label: "Selected", Text: selectedOf(&selected)})
+	if report.Wanted == nil || report.Stalled || report.Skipped != "" || report.Unanswered != "" { // Otherwise the headline says it.
+		selected := item{Selected: new(len(report.Selected)), Wanted: report.Wanted}
+		shown.add(fact{Label: "Selected", Text: selectedOf(&selected)})
+	}
 	if by != nil {
 		shown.add(fact{Label: "Since", Time: by.LastTransitionTime.Time})
 	}
@@ -153,6 +156,24 @@ func removalsSentence(conditions []metav1.Condition, now time.Time) string {
 		" UTC. The removal budget counts them."
 }
 
+// memorySentence returns what the removal budget of a Placement remembers for people.
+func memorySentence(conditions []metav1.Condition) string {
+	told, text := removalbudget.RememberedIn(conditions), "The hub keeps this for the next check of the removal budget."
+	if len(told.Held) > 0 {
+		text += " Held clusters: " + document.Abbreviate(told.Held) + "."
+	}
+	if told.Unnamed > 0 {
+		text += " Held clusters without a name here: " + itoa(told.Unnamed) + "."
+	}
+	if len(told.Joined) > 0 {
+		text += " Clusters that have joined lately: " + document.Abbreviate(told.Joined) + "."
+	}
+	if told.Applied > 0 {
+		text += " The decisions are those of generation " + strconv.FormatInt(told.Applied, 10) + " of the Placement."
+	}
+	return text
+}
+
 // owners are the labels and annotations by which tools mark what they apply, with the words for the tool.
 var owners = []struct {
 	annotation bool
@@ -197,8 +218,11 @@ func conditionsOf(v *visit, conditions []metav1.Condition) []condition {
 	shown := make([]condition, 0, len(conditions))
 	for _, each := range conditions {
 		told := condition{Condition: each, Tone: conditionTone(each), Runbook: runbooks.Link(each.Type, each.Reason)}
-		if each.Type == removalbudget.RecordCondition {
+		switch each.Type {
+		case removalbudget.RecordCondition:
 			told.Message = removalsSentence(conditions, v.now)
+		case removalbudget.MemoryCondition:
+			told.Message = memorySentence(conditions)
 		}
 		shown = append(shown, told)
 	}

@@ -109,16 +109,30 @@ func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 	}
 }
 
-// RecentRemovals is a sentence, and no JSON.
-func TestRecentRemovalsAreASentence(t *testing.T) {
-	record := metav1.Condition{
-		Type: removalbudget.RecordCondition, Status: metav1.ConditionTrue, Reason: removalbudget.ReasonClustersRemoved,
-		Message: `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`,
-	}
-	got := conditionsOf(&visit{now: now}, []metav1.Condition{record})
-	const want = "In the last 10 minutes the decisions have lost eu2, us3, the last of them at 11:55:00 UTC. The removal budget counts them."
-	if got[0].Message != want {
-		t.Errorf("the message is %q, want %q", got[0].Message, want)
+// The records of the removal budget are sentences, and no JSON.
+func TestTheRecordsOfTheRemovalBudgetAreSentences(t *testing.T) {
+	const removals = `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`
+	const memory = "The hub reads this record when it checks the next removal: "
+	const keeps = "The hub keeps this for the next check of the removal budget."
+	for _, tc := range []struct{ condition, message, want string }{
+		{
+			removalbudget.RecordCondition, removals,
+			"In the last 10 minutes the decisions have lost eu2, us3, the last of them at 11:55:00 UTC. The removal budget counts them.",
+		},
+		{removalbudget.RecordCondition, "by hand", "No cluster has left in the last 10 minutes."},
+		{
+			removalbudget.MemoryCondition, memory + `{"applied":3,"held":[{"generation":2,"lost":2,"of":3,"clusters":["us4","eu1"],"unnamed":7}],` +
+				`"joined":[{"time":"2026-01-31T11:55:00Z","clusters":["us5"]}],"joinedTo":3}`,
+			keeps + " Held clusters: eu1, us4. Held clusters without a name here: 7. Clusters that have joined lately: us5. The decisions are those " +
+				"of generation 3 of the Placement.",
+		},
+		{removalbudget.MemoryCondition, memory + "{", keeps},
+		{"Other", `{"json":true}`, `{"json":true}`},
+	} {
+		got := conditionsOf(&visit{now: now}, []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionTrue, Message: tc.message}})
+		if got[0].Message != tc.want {
+			t.Errorf("%s: the message is %q, want %q", tc.condition, got[0].Message, tc.want)
+		}
 	}
 }
 
