@@ -30,6 +30,8 @@ type head struct {
 	// Text says why the object has the state; empty for nothing.
 	Text  string
 	Facts []fact
+
+	until time.Time // It has to be made again then; zero for never.
 }
 
 // fact is a field of a head, with those of the values that are not empty.
@@ -112,13 +114,15 @@ func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, 
 	if by != nil {
 		shown.add(fact{Label: "Since", Time: by.LastTransitionTime.Time})
 	}
-	change, at := v.changes.of(ctx, v, asked)
+	last := v.changes.of(ctx, v, asked)
+	change, at := last.text, last.at
 	if change == "" {
 		change, at = lastRemovals(report.Conditions, v.now)
 	}
 	if change == "" {
-		change = "none in the Events that you may read"
+		change = "none in the history and the Events that you may read"
 	}
+	shown.until = last.until(v.now)
 	shown.add(fact{Label: "Last change", Text: change, Time: at})
 	shown.add(fact{Label: historySection, Text: "all changes of its clusters", Link: asked.path(historyPath)})
 	if object != nil {

@@ -13,10 +13,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
+	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -46,6 +53,68 @@ func TestTheHeadOfAPlacement(t *testing.T) {
 	}
 	if strings.Contains(text, "something else") {
 		t.Error("an Event about something else is the last change")
+	}
+}
+
+// The last change is the last row of the history, or the last Event where no history has one: after Events have expired, and for first decisions.
+func TestTheLastChange(t *testing.T) {
+	event := func(name, reason, message string, at time.Time, api string) client.Object {
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Reason: reason, Message: message, EventTime: metav1.NewMicroTime(at),
+			InvolvedObject: corev1.ObjectReference{APIVersion: api, Kind: "Placement", Namespace: "team-a", Name: "web"},
+		}
+	}
+	const v1beta1 = "cluster.open-cluster-management.io/v1beta1"
+	created := event("web.1", "DecisionCreate", "Decision web-decision-1 is created", now, v1beta1)
+	changed := event("web.2", "ClustersChanged", "gained eu1 (rank 1)", now.Add(-time.Hour), v1beta1)
+	other := event("web.3", "ClustersChanged", "gained us1 (rank 1)", now, "other.example/v1")
+	refused := func(*endpoint.Question) (*movelist.List, error) { return nil, &access.RefusalError{User: "jane"} }
+	for _, tc := range []struct {
+		reason string
+		events []client.Object
+		moves  []history.Move
+		hidden bool
+		want   string
+	}{
+		{"a row", []client.Object{changed}, []history.Move{moveOf("web", 3, nil, []string{"eu0"}), moveOf("web", 2, nil, []string{"eu2"})}, false, "gained eu2"},
+		{"a row of another Placement", []client.Object{changed}, []history.Move{moveOf("api", 2, nil, []string{"eu2"})}, false, "gained eu1 (rank 1)"},
+		{"a history that the user may not read", []client.Object{changed}, nil, true, "gained eu1 (rank 1)"},
+		{"first decisions", []client.Object{created, other}, nil, false, "Decision web-decision-1 is created"},
+		{"a change that says more", []client.Object{created, changed}, nil, false, "gained eu1 (rank 1)"},
+		{"nothing", []client.Object{other}, nil, false, "none in the history and the Events that you may read"},
+	} {
+		hub := newTestHub(append(world(), tc.events...)...)
+		if hub.remembers(tc.moves...); tc.hidden {
+			hub.happened = refused
+		}
+		_, text := shownAs(t, newPages(hub), placementPath)
+		if want := "<dt>Last change</dt><dd><bdi>" + tc.want; !strings.Contains(text, want) {
+			t.Errorf("%s: the head lacks %q: %s", tc.reason, want, text)
+		}
+	}
+}
+
+// A page is made again some seconds after its Placement has changed, because rows of the history and Events come later.
+func TestTheLastChangeIsReadAgainAfterAChange(t *testing.T) {
+	key := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
+	hub := newTestHub(world()...)
+	hub.versions = map[inventory.Key]uint64{key: 1}
+	changes := newLastChanges()
+	for _, tc := range []struct {
+		after   time.Duration
+		version uint64
+		want    time.Duration
+	}{{0, 1, 5 * time.Second}, {11 * time.Second, 1, 0}, {13 * time.Second, 2, 16 * time.Second}, {20 * time.Second, 2, 25 * time.Second}, {24 * time.Second, 2, 0}} {
+		hub.versions[key] = tc.version
+		v := &visit{hub: hub, caller: &user.DefaultInfo{Name: "jane"}, now: now.Add(tc.after)}
+		last := changes.of(t.Context(), v, named{api.V1beta1, "team-a", "web"})
+		want := time.Time{}
+		if tc.want > 0 {
+			want = now.Add(tc.want)
+		}
+		if got := last.until(v.now); !got.Equal(want) {
+			t.Errorf("after %s: until %s, want %s", tc.after, got, want)
+		}
 	}
 }
 
