@@ -55,6 +55,9 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 		return nil, err
 	}
 	shown := lists.New(d, v.request.URL.Query(), objects)
+	if v.within {
+		shown.Where = v.where()
+	}
 	if len(objects) > 0 {
 		if err != nil {
 			shown.Notes = append(shown.Notes, fmt.Sprintf("There may be more %s in other namespaces, where you may not list them.", d.Many))
@@ -67,6 +70,20 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 			"it, and a ClusterRoleBinding to %s the whole fleet. %s", d.Many, v.where(), hubstate.FleetViewRole, v.elsewhere()))
 	}
 	return shown, nil
+}
+
+// readListed reads the objects of a list. If the page is about one namespace, it reads those of all namespaces where the caller may list them, so
+// that the list counts what its filter hides.
+func (v *visit) readListed(namespaces []string, read func(namespaces []string) ([]item, error)) ([]item, error) {
+	if v.namespace() == "" {
+		v.within = !v.everywhere
+		return read(namespaces)
+	}
+	items, err := read([]string{metav1.NamespaceAll})
+	if v.within = apierrors.IsForbidden(err); v.within {
+		return read(namespaces)
+	}
+	return items, err
 }
 
 // isOff returns a sentence about a system whose kind the hub does not serve; empty if it serves the kind.
@@ -84,7 +101,7 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, refused := placements(ctx, v.reader(), namespaces)
+	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) { return placements(ctx, v.reader(), namespaces) })
 	if v.query(lists.BySet) != "" { // A Placement that names no set uses those that are bound to its namespace.
 		sets, err := v.readSets(ctx, namespaces)
 		if err != nil {
@@ -137,7 +154,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, refused := requestItems(ctx, v.reader(), namespaces)
+	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) { return requestItems(ctx, v.reader(), namespaces) })
 	shown, err := v.list(requestsList, items, refused)
 	if err != nil {
 		return nil, err
@@ -181,6 +198,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 		}
 	}
 	lists.Sort(items)
+	v.within = v.namespace() != "" || !v.everywhere // Not all workloads of a hub are read.
 	shown, err := v.list(workloadsList, items, refused)
 	if err != nil {
 		return nil, err

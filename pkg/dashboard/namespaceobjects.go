@@ -51,6 +51,7 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.within = true
 	shown, err := v.list(objectsList, objects, nil)
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func TestListsOfALargeFleet(t *testing.T) {
 		{"/placements?cause=taint+unreachable%3ANoSelect+not+tolerated", []string{"1–50 of 92 Placements; the filters hide 1 more"}, nil},
 		{"/placements?set=prod&state=Misconfigured", []string{"1–1 of 1 Placement", ">team-a/svc-92<", "spec: bad"}, nil},
 		{"/placements?label=app%3D1&name=svc-0", []string{"1–5 of 5 Placements"}, nil},
-		{"/placements?namespace=none", []string{"There are no Placements in namespace none."}, nil},
+		{"/placements?namespace=none", []string{"No Placement matches. The filters hide 93 Placements:"}, nil},
 		{"/requests", []string{"There are no ClusterRequests."}, nil},
 		{"/workloads", []string{"There are no workloads."}, []string{"is off"}},
 	} {
@@ -120,6 +120,68 @@ func TestListsOfALargeFleet(t *testing.T) {
 		}
 		if rows := strings.Count(text, "<tr>"); rows > 51 {
 			t.Errorf("%s has %d rows", tc.path, rows)
+		}
+	}
+}
+
+// With a namespace, a list counts the objects of others that the user may list. Otherwise it says whose objects it counts.
+func TestListsCountWhatTheNamespaceHides(t *testing.T) {
+	elsewhere := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "web"}}
+	for _, tc := range []struct {
+		reason, path string
+		namespaces   []string
+		hides        func(list client.ObjectList, namespace string) bool
+		want         string
+	}{
+		{"everything", "/placements?namespace=team-b", nil, nil, "1–1 of 1 Placement; the filters hide 1 more"},
+		{"one namespace", "/placements?namespace=team-b", []string{"team-b"}, hidden("team-b"), "1–1 of 1 Placement in namespace team-b<"},
+		{"one namespace of two", "/placements", []string{"team-a", "team-b"}, hidden("team-b", "team-a"),
+			"1–2 of 2 Placements in the namespaces team-a, team-b<"},
+		{"no other request", "/requests?namespace=team-b", nil, hidden("team-b"), "There are no ClusterRequests in namespace team-b."},
+		{"a filter", "/placements?namespace=team-b&name=none", []string{"team-b"}, hidden("team-b"), "The filters hide 1 Placement in namespace team-b:"},
+	} {
+		hub := newTestHub(append(world(), elsewhere.DeepCopy())...)
+		hub.namespaces, hub.hides = tc.namespaces, tc.hides
+		if text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String(); !strings.Contains(text, tc.want) {
+			t.Errorf("%s: %s lacks %q: %s", tc.reason, tc.path, tc.want, text)
+		}
+	}
+}
+
+// hidden hides the objects of all namespaces but some.
+func hidden(but ...string) func(client.ObjectList, string) bool {
+	return func(_ client.ObjectList, namespace string) bool { return !slices.Contains(but, namespace) }
+}
+
+// Who may read nothing, or not everything, is not told that there is nothing.
+func TestTheOverviewSaysNothingAboutWhatIsHidden(t *testing.T) {
+	for _, tc := range []struct {
+		reason    string
+		hides     func(list client.ObjectList, namespace string) bool
+		want, not []string
+	}{
+		{"an empty hub", nil, []string{"<p>None in namespace team-c.</p>", "<p>Nothing.</p>"}, []string{"may read.", "may list"}},
+		{
+			"a namespace of which the user may read nothing", hidden("team-a"),
+			[]string{"None that you may list in namespace team-c", "<p>Nothing that you may read.</p>"}, []string{"<p>Nothing.</p>"},
+		},
+		{
+			"a namespace of a user who may not list clusters", hidden("team-c"),
+			[]string{"<p>None in namespace team-c.</p>", "<p>Nothing that you may read.</p>"}, nil,
+		},
+	} {
+		hub := newTestHub()
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, "/?namespace=team-c", "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the overview lacks %q: %s", tc.reason, want, text)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: the overview has %q", tc.reason, not)
+			}
 		}
 	}
 }

@@ -92,6 +92,8 @@ type List struct {
 	Previous, Next            string
 	// Clear is the URL of the list without filters; empty while there are none. Cause is the one of the objects, and kept by the form.
 	Clear, Cause string
+	// Where is " in namespace NAME" for a list that counts no others; empty for one that counts all that the caller may read.
+	Where string
 	// Empty says why the list has no object at all, and Notes what else is not in it.
 	Empty string
 	Notes []string
