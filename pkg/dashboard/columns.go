@@ -152,7 +152,7 @@ var (
 	}
 	requestsList = lists.Definition{
 		Path: "/requests", One: "ClusterRequest", Many: "ClusterRequests",
-		Columns: []lists.Column{nameColumn("ClusterRequest"), stateColumn(), messageColumn()},
+		Columns: []lists.Column{nameColumn("ClusterRequest"), stateColumn(), sinceColumn(), messageColumn()},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByState, lists.ByLabel},
 	}
 	workloadsList = lists.Definition{

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -120,15 +121,30 @@ func causeOf(message string) string {
 // deliveriesTo returns the copies of delivered objects on a cluster, or on all if it is empty, of a namespace, or of all if it is empty. The
 // caller needs list on ManifestWorks there.
 func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (*deliveries, error) {
+	selected := client.MatchingLabels{federation.ManagedLabel: "true"}
+	if namespace != "" {
+		selected[federation.NamespaceLabel] = namespace
+	}
+	return v.deliveriesWith(ctx, cluster, selected)
+}
+
+// copiesOf returns the copies of the delivered objects of a name. The caller needs list on all ManifestWorks.
+func (v *visit) copiesOf(ctx context.Context, namespace, name string) (*deliveries, error) {
+	selected := client.MatchingLabels{federation.ManagedLabel: "true", federation.NamespaceLabel: namespace}
+	if len(validation.IsValidLabelValue(name)) == 0 { // The label of a longer name has a hash.
+		selected[federation.NameLabel] = name
+	}
+	return v.deliveriesWith(ctx, metav1.NamespaceAll, selected)
+}
+
+// deliveriesWith returns the copies whose works have some labels.
+func (v *visit) deliveriesWith(ctx context.Context, cluster string, selected client.MatchingLabels) (*deliveries, error) {
 	found, list, from := &deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
 	in, err := v.setsAsked(ctx)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return found, err
 	}
-	selected := client.MatchingLabels{federation.ManagedLabel: "true"}
-	if namespace != "" {
-		selected[federation.NamespaceLabel] = namespace
-	}
+	namespace := selected[federation.NamespaceLabel]
 	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
 		if found.Cut = pages == maxWorkPages; found.Cut {
 			break

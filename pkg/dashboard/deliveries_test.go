@@ -46,11 +46,11 @@ func (h *deliveringHub) Explain(ctx context.Context, caller user.Info, question 
 	return explainer.Find(ctx, &question.Question, question.Rows)
 }
 
-func (h *deliveringHub) Reader(user.Info) client.Client {
+func (h *deliveringHub) Reader(caller user.Info) client.Client {
 	if h.endless {
 		return endlessReader{h.Client}
 	}
-	return h.Client
+	return h.testHub.Reader(caller)
 }
 
 // endlessReader is a client whose lists of ManifestWorks always have one more page.
@@ -74,7 +74,7 @@ func work(t *testing.T, name, condition string, status metav1.ConditionStatus) c
 		identity := federation.Identity{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}}
 		made := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "eu1", Name: identity.WorkName(),
-			Labels:      map[string]string{federation.ManagedLabel: "true", federation.NamespaceLabel: "team-a"},
+			Labels:      map[string]string{federation.ManagedLabel: "true", federation.NamespaceLabel: "team-a", federation.NameLabel: name},
 			Annotations: map[string]string{federation.ObjectAnnotation: identity.String()},
 		}}
 		if condition != "" {
@@ -218,5 +218,38 @@ func TestBothListsOfDeliveredObjectsHaveTheSameWords(t *testing.T) {
 	}
 	if text := as(t, pages, "jane", http.MethodGet, "/", "").Body.String(); !strings.Contains(text, "on eu1: no message says why") {
 		t.Errorf("the overview does not say that the agent gives no message: %s", text)
+	}
+}
+
+// The head of a delivered object has the state of the lists, and since when it has it.
+func TestTheHeadOfADeliveredObject(t *testing.T) {
+	hub := deliveriesOf(t)
+	const since = `<dt>Since</dt><dd><time datetime="2026-01-31T11:00:00Z">`
+	for _, tc := range []struct {
+		path       string
+		hides      func(list client.ObjectList, namespace string) bool
+		want, lack []string
+	}{
+		{path: "/objects/team-a/ConfigMap/bad", want: []string{`<span class="state bad"><bdi>NotApplied</bdi></span> <bdi>`, since}},
+		{path: "/objects/team-a/ConfigMap/good", want: []string{`<span class="state good"><bdi>Available</bdi></span>`, since}},
+		{path: "/objects/team-a/ConfigMap/good?cluster=eu1", want: []string{`<span class="state good"><bdi>Available</bdi></span>`, since}},
+		{path: "/objects/team-a/ConfigMap/new", want: []string{`<span class="state plain"><bdi>Delivered</bdi></span>`}, lack: []string{"Since"}},
+		{
+			path: "/objects/team-a/ConfigMap/bad", want: []string{`<span class="state bad"><bdi>NotApplied</bdi></span>`}, lack: []string{since},
+			hides: func(list client.ObjectList, _ string) bool { _, works := list.(*workv1.ManifestWorkList); return works },
+		},
+	} {
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, text)
+			}
+		}
+		for _, lack := range tc.lack {
+			if strings.Contains(text, lack) {
+				t.Errorf("%s has %q: %s", tc.path, lack, text)
+			}
+		}
 	}
 }

@@ -251,29 +251,25 @@ func TestTheHeadsOfOtherObjects(t *testing.T) {
 	request := &openmcpv1alpha1.ClusterRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "ci", Labels: map[string]string{"app": "ci"}, CreationTimestamp: created},
 	}
-	request.Status.Status, request.Status.Message = openmcpv1alpha1.RequestDenied, "no profile"
-	pages := newPages(newTestHub(append(world(), request)...))
-	made := &page{}
-	v := &visit{hub: newTestHub(append(world(), request)...), caller: &user.DefaultInfo{Name: "jane"}, now: now}
-	v.addHead(t.Context(), made, requestKind, "team-a", "ci")
-	v.addHead(t.Context(), made, requestKind, "team-a", "none")
-	if len(made.Fragments) != 1 {
-		t.Fatalf("the page has %d parts", len(made.Fragments))
-	}
-	text, err := render(made.Fragments[0].Template, made.Fragments[0].Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{"build"}
+	request.Status.Status, request.Status.Message = openmcpv1alpha1.RequestDenied, "Purpose build does not exist"
+	request.Status.LastReconcileTime = new(metav1.NewTime(now.Add(-30 * time.Minute)))
+	pages := newPages(&deliveringHub{testHub: newTestHub(append(world(), request)...)})
+	text := as(t, pages, "jane", http.MethodGet, "/requests/team-a/ci", "").Body.String()
 	for _, want := range []string{
-		`<span class="state bad"><bdi>Denied</bdi></span> <bdi>no profile</bdi>`, `<span class="chip plain"><bdi>app=ci</bdi></span>`,
+		`<span class="state bad"><bdi>Denied</bdi></span> <bdi>PurposeNotFound: `,
+		`<span class="chip plain"><bdi>app=ci</bdi></span>`, `<dt>Since</dt><dd><time datetime="2026-01-31T11:30:00Z">`,
 		`<dt>Created</dt><dd><time datetime="2026-01-31T11:00:00Z">`,
 	} {
-		if !strings.Contains(string(text), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the head lacks %q: %s", want, text)
 		}
 	}
+	if strings.Count(text, "Denied") != 1 || strings.Count(text, "PurposeNotFound") != 1 {
+		t.Errorf("the page says the denial more than once: %s", text)
+	}
 	list := as(t, pages, "jane", http.MethodGet, "/requests?state=Denied", "").Body.String()
-	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "no profile") {
+	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "Purpose build does not exist") {
 		t.Errorf("the list lacks the request: %s", list)
 	}
 }

@@ -270,6 +270,9 @@ func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 		Message: request.Status.Message, Labels: request.Labels,
 		Link: link([]string{requestsPath, request.Namespace, request.Name}),
 	}
+	if changed := request.Status.LastReconcileTime; changed != nil { // It is the time of the last change of the status.
+		shown.Since = changed.Time
+	}
 	switch request.Status.Status {
 	case openmcpv1alpha1.RequestGranted:
 		shown.Tone = document.Good

@@ -60,7 +60,9 @@ func (o *overviewPage) BindingsRead() bool {
 }
 
 // PlacementsRead says that the caller may list all Placements that the page is about.
-func (o *overviewPage) PlacementsRead() bool { return o.everywhere && !slices.Contains(o.Unread, placementsPath) }
+func (o *overviewPage) PlacementsRead() bool {
+	return o.everywhere && !slices.Contains(o.Unread, placementsPath)
+}
 
 // Hidden says that there may be objects that need attention and that the caller may not read.
 func (o *overviewPage) Hidden() bool { return !o.everywhere || len(o.Unread) > 0 }

@@ -170,8 +170,8 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 	}
 }
 
-// documentPage shows the Document of an answer. What the caller is told about objects that do not exist is in place of it.
-func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.Question) (*page, error) {
+// documentPage shows the Document of an answer about an object, below its head. What the caller is told about objects that do not exist is in place of it.
+func (v *visit) documentPage(ctx context.Context, made *page, of shownObject, question endpoint.Question) (*page, error) {
 	question.Output = jsonOutput
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	var answered *endpoint.AnswerError
@@ -186,7 +186,9 @@ func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.
 		return nil, errNoKind
 	}
 	made.JSON = found
-	made.add("explanation", "document", found.Document(document.Options{Scores: true}))
+	told := found.Document(document.Options{Scores: true})
+	v.addHead(ctx, made, of, found, &told)
+	made.add("explanation", "document", told)
 	return made, nil
 }
 
@@ -213,8 +215,7 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 		Title: kind.Kind + " " + namespace + "/" + name, Section: objectsSection, Commands: []string{command},
 		Crumbs: crumbsOf(objectsSection, objectsPath, namespace),
 	}
-	v.addHead(ctx, made, kinds[at], namespace, name)
-	return v.documentPage(ctx, made, question)
+	return v.documentPage(ctx, made, shownObject{kinds[at], namespace, name}, question)
 }
 
 // requestPage shows what a ClusterRequest has or gets, and what each Cluster and profile lacks.
@@ -226,8 +227,7 @@ func requestPage(ctx context.Context, v *visit) (*page, error) {
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},
 	}
-	v.addHead(ctx, made, requestKind, namespace, name)
-	return v.documentPage(ctx, made, endpoint.Question{
+	return v.documentPage(ctx, made, shownObject{requestKind, namespace, name}, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace,
 		Objects: []endpoint.Object{{Group: openmcpv1alpha1.GroupVersion.Group, Kind: "ClusterRequest", Name: name}},
 	})
@@ -245,8 +245,7 @@ func workloadPage(ctx context.Context, v *visit) (*page, error) {
 		Title: kind.Kind + " " + namespace + "/" + name, Section: workloadsSection, Crumbs: crumbsOf(workloadsSection, "workloads", namespace),
 		Commands: []string{"placement explain " + strings.ToLower(kind.Kind) + "/" + name + " -n " + namespace},
 	}
-	v.addHead(ctx, made, known.GroupVersionKind, namespace, name)
-	return v.documentPage(ctx, made, endpoint.Question{
+	return v.documentPage(ctx, made, shownObject{known.GroupVersionKind, namespace, name}, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
 	})
 }
