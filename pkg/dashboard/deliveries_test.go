@@ -33,7 +33,9 @@ type deliveringHub struct {
 	endless bool
 }
 
-func (*deliveringHub) Settings() Settings { return Settings{Delivered: federation.DefaultKinds()} }
+func (h *deliveringHub) Settings() Settings {
+	return Settings{Delivered: federation.DefaultKinds(), Controllers: h.settings.Controllers}
+}
 
 // Explain answers about delivered objects as a hub does.
 func (h *deliveringHub) Explain(ctx context.Context, caller user.Info, question Question) (document.Source, error) {

@@ -5,6 +5,7 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,13 +87,19 @@ func (v *visit) readListed(namespaces []string, read func(namespaces []string) (
 	return items, err
 }
 
-// isOff returns a sentence about a system whose kind the hub does not serve; empty if it serves the kind.
+// isOff returns a sentence about a system of which the hub runs no controller, as far as that is known, or whose kind the hub does not serve; empty for
+// any other.
 func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
-	if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
-		return ""
+	running := v.hub.Settings().Controllers
+	why := "the hub runs none of its controllers"
+	if len(running) == 0 || slices.ContainsFunc(running, func(name string) bool { return strings.HasPrefix(name, system+"/") }) {
+		if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
+			return ""
+		}
+		why = "the hub does not serve objects of kind " + kind.Kind
 	}
-	return fmt.Sprintf("The system %s is off: the hub does not serve objects of kind %s. To turn it on, set systems.%s in the values of the "+
-		"chart to true, or add deploy/components/%s to the kustomization.", system, kind.Kind, system, system)
+	return fmt.Sprintf("The system %s is off: %s. To turn it on, set systems.%s in the values of the chart to true, or add "+
+		"deploy/components/%s to the kustomization.", system, why, system, system)
 }
 
 // placementsPage lists Placements.
@@ -159,9 +166,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if off := v.isOff("clusterrequest", requestKind); off != "" {
-		shown.Empty = off
-	}
+	shown.Off(v.isOff("clusterrequest", requestKind))
 	made := &page{
 		Title: requestsSection, Section: requestsSection, JSON: listed(requestsPath, shown), Commands: v.commandsOf("kubectl get clusterrequests"),
 	}

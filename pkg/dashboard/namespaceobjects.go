@@ -61,6 +61,7 @@ func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
 			"federation.kubernetes.io/federated=true."
 	}
 	shown.Notes = slices.Concat(reports.Notes, notes)
+	shown.Off(v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")))
 	made.addList(shown)
 	onPage := make([]*federated.Report, 0, len(shown.Objects))
 	for i := range shown.Objects {

@@ -16,6 +16,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // largeFleet has 504 clusters without an agent, of which every second has a GPU, 92 Placements that one taint keeps from them, one that is
@@ -198,6 +200,28 @@ func TestASystemThatIsOffSaysSo(t *testing.T) {
 		if text := response.Body.String(); response.Code != http.StatusOK || !strings.Contains(text, tc.want) ||
 			strings.Contains(text, "RoleBinding to view") {
 			t.Errorf("%s without %s: status %d, %s", tc.path, group, response.Code, text)
+		}
+	}
+	for _, tc := range []struct {
+		reason      string
+		controllers []string
+		path, want  string
+		off         bool
+	}{
+		{"kinds served, controller off", []string{"placement"}, "/requests", "The system clusterrequest is off: the hub runs none", true},
+		{"works of OCM", []string{"placement", "federationx/objects"}, "/objects", "The system federation is off", true},
+		{"objects that have stayed", []string{"placement"}, "/requests?namespace=team-a", "The system clusterrequest is off", true},
+		{"policies", []string{"affinityclass/webhook"}, "/workloads", "The system podscheduling is off", true},
+		{"classes", []string{"affinityclass/webhook"}, "/workloads", "The system affinityclass is off", false},
+		{"a system that is on", []string{"clusterrequest/requests"}, "/requests", "is off", false},
+		{"a namespace of a system that is off", []string{"placement"}, "/objects?namespace=team-a", "The system federation is off", true},
+		{"controllers that are not known", nil, "/requests", "is off", false},
+	} {
+		hub := newTestHub(append(world(), denied("a", "no"))...)
+		hub.settings.Controllers, hub.settings.Delivered = tc.controllers, federation.DefaultKinds()
+		text := as(t, newPages(&deliveringHub{testHub: hub}), "jane", http.MethodGet, tc.path, "").Body.String()
+		if strings.Contains(text, tc.want) != tc.off {
+			t.Errorf("%s: %s says %q: %t, want %t: %s", tc.reason, tc.path, tc.want, !tc.off, tc.off, text)
 		}
 	}
 }

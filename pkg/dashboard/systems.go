@@ -66,9 +66,7 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	if apierrors.IsForbidden(refused) {
 		shown.Empty = "Which objects are delivered to all clusters is for those who may list ManifestWorks. Name a namespace to see its objects."
 	}
-	if off := v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")); off != "" {
-		shown.Empty = off
-	}
+	shown.Off(v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")))
 	made.Commands = v.commandsOf("placement federated")
 	made.addList(shown)
 	made.add("choose", "choose", map[string]any{

@@ -108,6 +108,17 @@ func (l *List) Hidden() int { return l.Total - l.Matching }
 // More counts the objects after those of the page.
 func (l *List) More() int { return l.Matching - l.To }
 
+// Off says that the system that has the objects is off, if why is not empty. Objects may have stayed.
+func (l *List) Off(why string) {
+	switch {
+	case why == "":
+	case l.Total == 0:
+		l.Empty = why
+	default:
+		l.Notes = append(l.Notes, why)
+	}
+}
+
 // New returns the page of a list that the parameters of a URL ask for.
 func New(d Definition, asked url.Values, objects []Object) *List {
 	l := &List{Definition: d, Total: len(objects), Cause: asked.Get(ByCause)}
