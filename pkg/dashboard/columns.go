@@ -19,6 +19,7 @@ const (
 	orderClusters = "copies"
 	orderSet      = "set"
 	orderSince    = "since"
+	orderCreated  = "created"
 )
 
 // numberClass and nameClass are the classes of cells.
@@ -111,6 +112,13 @@ func sinceColumn() lists.Column {
 	}
 }
 
+func createdColumn() lists.Column {
+	return lists.Column{
+		Key: orderCreated, Title: "Created (UTC)", Compare: func(a, b *item) int { return a.Created.Compare(b.Created) },
+		Cell: func(o *item) lists.Cell { return lists.Cell{Time: o.Created, Kind: "since"} },
+	}
+}
+
 func messageColumn() lists.Column {
 	return lists.Column{Title: "Message", Cell: func(o *item) lists.Cell { return lists.Cell{Text: o.Message, Kind: "message"} }}
 }
@@ -157,7 +165,7 @@ var (
 	}
 	workloadsList = lists.Definition{
 		Path: "/workloads", One: "workload", Many: "workloads",
-		Columns: []lists.Column{nameColumn("Workload"), kindColumn()},
+		Columns: []lists.Column{nameColumn("Workload"), kindColumn(), createdColumn()},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByKind, lists.ByLabel},
 	}
 )

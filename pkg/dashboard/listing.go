@@ -140,9 +140,8 @@ func placementItem(p *api.Placement) item {
 		Kind: itemPlacement, Namespace: p.Namespace, Name: p.Name, State: stateNew, Link: placementLink(p), Wanted: p.Wanted,
 		Sets: p.ClusterSets, Labels: p.Labels,
 	}
-	if p.API == api.V1beta1 { // The status of the other API has no number.
-		shown.Selected = ptr.To(p.Status.Selected)
-	} else {
+	shown.Selected = selectedIn(p)
+	if p.API != api.V1beta1 {
 		shown.API = p.API.Kind().Version
 	}
 	for _, each := range placementStates {
@@ -157,6 +156,27 @@ func placementItem(p *api.Placement) item {
 		break
 	}
 	return shown
+}
+
+// selectedIn returns the number of selected clusters that the status of a Placement says. That of v1alpha1 has it in the message of a condition, or
+// says that all that are wanted are selected.
+func selectedIn(p *api.Placement) *int {
+	if p.API == api.V1beta1 {
+		return ptr.To(p.Status.Selected)
+	}
+	satisfied := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionSatisfied)
+	if satisfied == nil {
+		return nil
+	}
+	selected, said := placement.SelectedIn(satisfied.Message)
+	switch {
+	case said:
+		return &selected
+	case satisfied.Status == metav1.ConditionTrue && p.Wanted != nil:
+		return ptr.To(int(*p.Wanted))
+	default:
+		return nil
+	}
 }
 
 // placementCause returns the most frequent reason that a condition names for clusters that are not selected (docs/spec/differences.md E2), or the

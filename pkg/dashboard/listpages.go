@@ -252,7 +252,7 @@ func (v *visit) workloads(ctx context.Context, kind pods.WorkloadKind, namespace
 				continue // Its owner is in the list.
 			}
 			found = append(found, item{
-				Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name, Labels: object.Labels,
+				Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name, Labels: object.Labels, Created: object.CreationTimestamp.Time,
 				Link: link([]string{"workloads", object.Namespace, kind.GroupKind().String(), object.Name}),
 			})
 		}

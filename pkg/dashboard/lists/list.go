@@ -243,7 +243,11 @@ func (l *List) fields(asked url.Values, objects []Object, mistake error) {
 		}
 		l.Fields = append(l.Fields, field)
 	}
-	order := Field{Name: orderBy, Label: "Sort by", Options: []Option{{Text: "namespace and name", Selected: asked.Get(orderBy) == ""}}}
+	first := "namespace and name"
+	if !slices.Contains(l.Filters, ByNamespace) { // The objects have none.
+		first = "name"
+	}
+	order := Field{Name: orderBy, Label: "Sort by", Options: []Option{{Text: first, Selected: asked.Get(orderBy) == ""}}}
 	for _, column := range l.Columns {
 		if column.Key == "" {
 			continue
