@@ -70,6 +70,11 @@ func (o *overviewPage) Hidden() bool { return !o.everywhere || len(o.Unread) > 0
 // SetsMore counts the sets that are not among those of Shown.
 func (o *overviewPage) SetsMore() int { return len(o.Sets) - len(o.Shown()) }
 
+// SetsLink is the list of all sets.
+func (o *overviewPage) SetsLink() string {
+	return link([]string{setsPath}, lists.ByNamespace, o.Namespace)
+}
+
 // HistoryLink is the page with all of the history.
 func (o *overviewPage) HistoryLink() string {
 	return link([]string{historyPath}, lists.ByNamespace, o.Namespace)

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
@@ -122,6 +124,77 @@ func TestListsOfALargeFleet(t *testing.T) {
 		}
 		if rows := strings.Count(text, "<tr>"); rows > 51 {
 			t.Errorf("%s has %d rows", tc.path, rows)
+		}
+	}
+}
+
+// The list of sets has all of them, with their clusters and namespaces, and what a user may read of them.
+func TestTheListOfSets(t *testing.T) {
+	objects := largeFleet()
+	for i := range 60 {
+		objects = append(objects, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("set-%02d", i)}})
+	}
+	astray := cluster("astray", "eu")
+	astray.Labels["cluster.open-cluster-management.io/clusterset"] = "gone"
+	objects = append(objects, astray, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "single"}})
+	hub := newTestHub(objects...)
+	for _, tc := range []struct {
+		path      string
+		hides     func(list client.ObjectList, namespace string) bool
+		want, not []string
+	}{
+		{
+			path: "/sets?sort=-clusters", want: []string{
+				"1–50 of 64 cluster sets", `<a href="/clusters?set=prod"><bdi>prod</bdi></a></td><td data-label="By"><bdi>label</bdi></td>` +
+					`<td data-label="Clusters" class="number"><bdi>504</bdi>`, `<span class="chip"><bdi>team-a</bdi></span>`,
+				`<a href="/clusters?set=-"><bdi>in no set</bdi></a>`, "there is no such set", "selector", `href="/sets?from=50&amp;sort=-clusters"`,
+			},
+		},
+		{path: "/sets?namespace=team-a", want: []string{"1–1 of 1 cluster set; the filters hide 63 more"}, not: []string{"gpus"}},
+		{
+			path: "/sets?namespace=team-a", hides: hidden("team-a"),
+			want: []string{"1–1 of 1 cluster set in namespace team-a<", "There may be more", `<td data-label="Clusters" class="number"><bdi>-</bdi>`},
+			not:  []string{"gpus", `href="/clusters?set=prod"`},
+		},
+		{path: "/sets?namespace=team-b", hides: hidden("team-a"), want: []string{"There are no cluster sets that you may read in namespace team-b"}},
+		{path: "/", want: []string{`<a href="/sets">All cluster sets</a>, also the 39 that are not`}},
+	} {
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, text)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s has %q: %s", tc.path, not, text)
+			}
+		}
+	}
+}
+
+// The columns of lists have what the objects say: also the number of clusters of a Placement of v1alpha1, and when a workload was created.
+func TestColumnsOfLists(t *testing.T) {
+	old := func(name string, status metav1.ConditionStatus, message string) client.Object {
+		return &placementv1alpha1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Spec: placementv1alpha1.PlacementSpec{NumberOfClusters: new(int32(3))},
+			Status: placementv1alpha1.PlacementStatus{Conditions: []metav1.Condition{
+				{Type: "PlacementSatisfied", Status: status, Reason: "NotAllDecisionsScheduled", Message: message},
+			}},
+		}
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web", CreationTimestamp: metav1.NewTime(now)}}
+	pages := newPages(newTestHub(append(world(), pod, old("few", metav1.ConditionFalse, "1 cluster decisions unscheduled; 2 of 10 clusters in scope "+
+		"selected; not selected: taint a (8)"), old("all", metav1.ConditionTrue, "All cluster decisions scheduled"),
+		old("odd", metav1.ConditionFalse, "by hand"))...))
+	for path, want := range map[string]string{
+		"/placements?name=few": "<bdi>2 of 3</bdi>", "/placements?name=all": "<bdi>3 of 3</bdi>", "/placements?name=odd": "<bdi>? of 3</bdi>",
+		"/workloads": `<time datetime="2026-01-31T12:00:00Z">2026-01-31 12:00</time>`, "/workloads?sort=-created": `aria-sort="descending"`,
+		"/clusters": `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
+	} {
+		if text := as(t, pages, "jane", http.MethodGet, path, "").Body.String(); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q: %s", path, want, text)
 		}
 	}
 }
