@@ -24,7 +24,8 @@ func denied(name, message string) *openmcpv1alpha1.ClusterRequest {
 
 // The list behind each cause of the overview has as many objects as the row says, with a namespace and without one.
 func TestTheListsOfCausesHaveTheirObjects(t *testing.T) {
-	objects := append(largeFleet()[3:], denied("a", "no profile fits"), denied("b", "no profile fits"), denied("c", ""),
+	objects := largeFleet()[3:]
+	objects = append(objects, denied("a", "no profile fits"), denied("b", "no profile fits"), denied("c", ""),
 		denied("d", strings.Repeat("x", maxCause-1)+" y"))
 	pages := newPages(deliveriesOf(t, objects...))
 	row := regexp.MustCompile(`<td data-label="What" class="name"><a href="([^"]+)">(\d+) (\w+)</a>`)

@@ -58,7 +58,7 @@ func (l *lastChange) until(now time.Time) time.Time {
 
 func newLastChanges() *lastChanges { return &lastChanges{kept: lru.New(changesKept)} }
 
-// of returns who left a Placement, who came, and why, when that happened last; without a text if the caller may not read it, or if nobody remembers it.
+// of returns who left a Placement last, who came, and why. It has no text if the caller may not read that, or if nobody remembers it.
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
 	kept, _ := c.kept.Get(key)

@@ -76,15 +76,22 @@ func TestTheLastChange(t *testing.T) {
 		hidden bool
 		want   string
 	}{
-		{"a row", []client.Object{changed}, []history.Move{moveOf("web", 3, nil, []string{"eu0"}), moveOf("web", 2, nil, []string{"eu2"})}, false, "gained eu2"},
-		{"a row of another Placement", []client.Object{changed}, []history.Move{moveOf("api", 2, nil, []string{"eu2"})}, false, "gained eu1 (rank 1)"},
+		{
+			"a row", []client.Object{changed}, []history.Move{moveOf("web", 3, nil, []string{"eu0"}), moveOf("web", 2, nil, []string{"eu2"})}, false,
+			"gained eu2",
+		},
+		{
+			"a row of another Placement", []client.Object{changed}, []history.Move{moveOf("api", 2, nil, []string{"eu2"})}, false,
+			"gained eu1 (rank 1)",
+		},
 		{"a history that the user may not read", []client.Object{changed}, nil, true, "gained eu1 (rank 1)"},
 		{"first decisions", []client.Object{created, other}, nil, false, "Decision web-decision-1 is created"},
 		{"a change that says more", []client.Object{created, changed}, nil, false, "gained eu1 (rank 1)"},
 		{"nothing", []client.Object{other}, nil, false, "none in the history and the Events that you may read"},
 	} {
 		hub := newTestHub(append(world(), tc.events...)...)
-		if hub.remembers(tc.moves...); tc.hidden {
+		hub.remembers(tc.moves...)
+		if tc.hidden {
 			hub.happened = refused
 		}
 		_, text := shownAs(t, newPages(hub), placementPath)
@@ -104,7 +111,13 @@ func TestTheLastChangeIsReadAgainAfterAChange(t *testing.T) {
 		after   time.Duration
 		version uint64
 		want    time.Duration
-	}{{0, 1, 5 * time.Second}, {11 * time.Second, 1, 0}, {13 * time.Second, 2, 16 * time.Second}, {20 * time.Second, 2, 25 * time.Second}, {24 * time.Second, 2, 0}} {
+	}{
+		{0, 1, 5 * time.Second},
+		{11 * time.Second, 1, 0},
+		{13 * time.Second, 2, 16 * time.Second},
+		{20 * time.Second, 2, 25 * time.Second},
+		{24 * time.Second, 2, 0},
+	} {
 		hub.versions[key] = tc.version
 		v := &visit{hub: hub, caller: &user.DefaultInfo{Name: "jane"}, now: now.Add(tc.after)}
 		last := changes.of(t.Context(), v, named{api.V1beta1, "team-a", "web"})
@@ -180,7 +193,8 @@ func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 
 // The records of the removal budget are sentences, and no JSON.
 func TestTheRecordsOfTheRemovalBudgetAreSentences(t *testing.T) {
-	const removals = `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`
+	const removals = "Clusters that left the decisions, and count as removed for 10 minutes: " +
+		`[{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`
 	const memory = "The hub reads this record when it checks the next removal: "
 	const keeps = "The hub keeps this for the next check of the removal budget."
 	for _, tc := range []struct{ condition, message, want string }{
@@ -192,8 +206,8 @@ func TestTheRecordsOfTheRemovalBudgetAreSentences(t *testing.T) {
 		{
 			removalbudget.MemoryCondition, memory + `{"applied":3,"held":[{"generation":2,"lost":2,"of":3,"clusters":["us4","eu1"],"unnamed":7}],` +
 				`"joined":[{"time":"2026-01-31T11:55:00Z","clusters":["us5"]}],"joinedTo":3}`,
-			keeps + " Held clusters: eu1, us4. Held clusters without a name here: 7. Clusters that have joined lately: us5. The decisions are those " +
-				"of generation 3 of the Placement.",
+			keeps + " Held clusters: eu1, us4. Held clusters without a name here: 7. Clusters that have joined lately: us5. The decisions are " +
+				"those of generation 3 of the Placement.",
 		},
 		{removalbudget.MemoryCondition, memory + "{", keeps},
 		{"Other", `{"json":true}`, `{"json":true}`},

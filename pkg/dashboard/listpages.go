@@ -87,8 +87,8 @@ func (v *visit) readListed(namespaces []string, read func(namespaces []string) (
 	return items, err
 }
 
-// isOff returns a sentence about a system of which the hub runs no controller, as far as that is known, or whose kind the hub does not serve; empty for
-// any other.
+// isOff returns a sentence about a system that is off: the hub runs none of its controllers, as far as that is known, or does not serve its kind. The
+// sentence is empty for any other system.
 func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
 	running := v.hub.Settings().Controllers
 	why := "the hub runs none of its controllers"

@@ -24,8 +24,8 @@ type shownObject struct {
 	namespace, name string
 }
 
-// addHead adds the head of an object: its state with the headline of its explanation, since when it has the state, its owner, age and labels. There is
-// no head for a caller who may not get the object, for whom the explanation keeps its headline.
+// addHead adds the head of an object: its state with the headline of its explanation, the time since which it has the state, its owner, age and
+// labels. A caller who may not get the object gets no head, and the explanation keeps its headline.
 func (v *visit) addHead(ctx context.Context, made *page, of shownObject, found document.Source, told *document.Document) {
 	key := client.ObjectKey{Namespace: of.namespace, Name: of.name}
 	var state item

@@ -213,7 +213,10 @@ func TestListsCountWhatTheNamespaceHides(t *testing.T) {
 		{"one namespace of two", "/placements", []string{"team-a", "team-b"}, hidden("team-b", "team-a"),
 			"1–2 of 2 Placements in the namespaces team-a, team-b<"},
 		{"no other request", "/requests?namespace=team-b", nil, hidden("team-b"), "There are no ClusterRequests in namespace team-b."},
-		{"a filter", "/placements?namespace=team-b&name=none", []string{"team-b"}, hidden("team-b"), "The filters hide 1 Placement in namespace team-b:"},
+		{
+			"a filter", "/placements?namespace=team-b&name=none", []string{"team-b"}, hidden("team-b"),
+			"The filters hide 1 Placement in namespace team-b:",
+		},
 	} {
 		hub := newTestHub(append(world(), elsewhere.DeepCopy())...)
 		hub.namespaces, hub.hides = tc.namespaces, tc.hides

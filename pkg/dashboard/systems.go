@@ -168,7 +168,8 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 	}
 }
 
-// documentPage shows the Document of an answer about an object, below its head. What the caller is told about objects that do not exist is in place of it.
+// documentPage shows the Document of an answer about an object, below its head. What the caller is told about objects that do not exist is in place
+// of it.
 func (v *visit) documentPage(ctx context.Context, made *page, of shownObject, question endpoint.Question) (*page, error) {
 	question.Output = jsonOutput
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
