@@ -79,6 +79,18 @@ func TestPagesAreInert(t *testing.T) {
 	}
 }
 
+// The name of a user breaks behind its colons, and is no HTML.
+func TestNamesOfUsersBreakBehindColons(t *testing.T) {
+	for name, want := range map[string]string{
+		"jane": "<bdi>jane</bdi>", "system:serviceaccount:a:b": "<bdi>system:<wbr>serviceaccount:<wbr>a:<wbr>b</bdi>",
+		"<b>:&": "<bdi>&lt;b&gt;:<wbr>&amp;</bdi>",
+	} {
+		if text := as(t, newPages(newTestHub()), name, http.MethodGet, "/", "").Body.String(); strings.Count(text, want) != 2 {
+			t.Errorf("the page of %s lacks %s: %s", name, want, text)
+		}
+	}
+}
+
 // tags are those of a page, without its text; the templates quote every attribute.
 var (
 	tags       = regexp.MustCompile(`<[a-zA-Z!/][^<>]*>`)
