@@ -17,6 +17,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
@@ -24,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -285,5 +287,27 @@ func TestTheHeadsOfOtherObjects(t *testing.T) {
 	list := as(t, pages, "jane", http.MethodGet, "/requests?state=Denied", "").Body.String()
 	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "Purpose build does not exist") {
 		t.Errorf("the list lacks the request: %s", list)
+	}
+}
+
+// The state of a workload says whether its Pods may run, the worst first.
+func TestStatesOfWorkloads(t *testing.T) {
+	fits, none := &pods.Nodes{Total: 2, Fit: []string{"n1"}}, &pods.Nodes{Total: 2}
+	for _, tc := range []struct {
+		report pods.Report
+		want   item
+	}{
+		{pods.Report{}, item{}},
+		{pods.Report{Nodes: fits}, item{State: workloadFits, Tone: document.Good}},
+		{pods.Report{Nodes: fits, Drift: []string{"nodeSelector"}}, item{State: workloadDrifted, Tone: document.Fair}},
+		{pods.Report{Nodes: none, Drift: []string{"nodeSelector"}}, item{State: workloadNoNode, Tone: document.Bad}},
+		{pods.Report{Nodes: fits, Class: &pods.Class{Denial: "no class"}}, item{State: workloadRefused, Tone: document.Bad}},
+	} {
+		found := counterfactual.WorkloadExplanations{Reports: pods.Reports{Workloads: []pods.Report{tc.report}}}
+		for _, got := range []item{workloadState(found), workloadState(&found)} {
+			if got.State != tc.want.State || got.Tone != tc.want.Tone {
+				t.Errorf("%+v: %s %s, want %s %s", tc.report, got.State, got.Tone, tc.want.State, tc.want.Tone)
+			}
+		}
 	}
 }
