@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"pgregory.net/rapid"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/history"
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
@@ -52,9 +56,19 @@ func TestIsolateKeepsTheText(t *testing.T) {
 // Each value that users write is in an element bdi.
 func TestValuesOfUsersAreIsolated(t *testing.T) {
 	const region = "מרכז"
-	objects := append(world(), cluster("il1", region))
-	pages := newPages(newTestHub(objects...))
-	for _, path := range append(allPaths, "/placements/team-a/web?cluster=il1", "/clusters/il1", "/clusters/il1?label=region%3D"+region) {
+	request := denied("rtl", "לא "+region)
+	request.Labels, request.Spec.Purposes = map[string]string{"region": region}, []openmcpv1alpha1.PurposeName{"build"}
+	bad := work(t, "rtl", workv1.WorkApplied, metav1.ConditionFalse)
+	if one, is := bad.(*workv1.ManifestWork); is {
+		one.Status.Conditions[0].Message = "לא " + region
+	}
+	hub := everything(t, cluster("il1", region), request, bad)
+	lost := moveOf("web", 3, []string{"us1"}, []string{"eu1"}, tainted("us1", history.Added, region))
+	lost.Reasons = []history.Reason{{Cluster: "eu1", Text: "region=" + region}}
+	hub.remembers(lost)
+	pages := newPages(hub)
+	for _, path := range append(allPaths, "/placements/team-a/web?cluster=il1", "/clusters/il1", "/clusters/il1?label=region%3D"+region,
+		"/fleet?by=region", "/placements/team-a/web/fleet?by=region", "/requests/team-a/rtl", "/clusters?label=region%3D"+region) {
 		text := as(t, pages, "jane", http.MethodGet, path, "").Body.String()
 		if outside := valuesOutside(text); outside != "" {
 			t.Errorf("%s: a value is outside of bdi: %q", path, outside)

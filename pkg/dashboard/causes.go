@@ -34,10 +34,10 @@ type sharedCause struct {
 	same bool // All have the message of the first one.
 }
 
-// Noun is the kind, in the plural where there are several.
+// Noun is the kind without its group, in the plural where there are several.
 func (c *sharedCause) Noun() string {
-	if c.Count == 1 {
-		return c.Kind
+	if noun, _, _ := strings.Cut(c.Kind, "."); c.Count == 1 {
+		return noun
 	}
 	return nounOf(c.Kind)
 }
@@ -113,5 +113,17 @@ func causeLink(o *item, namespace string) string {
 	return link([]string{path}, lists.ByNamespace, namespace, lists.ByKind, kind, lists.ByState, o.State, lists.ByCause, o.Cause)
 }
 
-// nounOf returns the plural of a kind.
-func nounOf(kind string) string { return kind + "s" }
+// nounOf returns the plural of a kind, without its group: "Deployments" for "Deployment.apps".
+func nounOf(kind string) string {
+	noun, _, _ := strings.Cut(kind, ".")
+	switch {
+	case strings.HasSuffix(noun, "Endpoints"):
+		return noun
+	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "x"), strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	case strings.HasSuffix(noun, "y") && !strings.HasSuffix(noun, "ay"): // A Gateway has the plural Gateways.
+		return strings.TrimSuffix(noun, "y") + "ies"
+	default:
+		return noun + "s"
+	}
+}

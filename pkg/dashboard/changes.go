@@ -10,14 +10,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const (
-	// changedReason is the reason of the Events about clusters that decisions have gained and lost.
+	// changedReason is the reason of the Events about clusters that decisions have gained and lost, and createdReason that of the Events about first
+	// decisions, which have no other.
 	changedReason = "ClustersChanged"
+	createdReason = "DecisionCreate"
 	// changeKept is how long the last change of a Placement is not read again: pages that follow changes are made several times a second, and no
 	// informer has Events.
 	changeKept = 5 * time.Second
+	// changeSettles is how long after a change of a Placement its last change is read again: rows of the history and Events come later.
+	changeSettles = 10 * time.Second
+	// changeTimeout bounds the question about the history, which another process may have to answer.
+	changeTimeout = time.Second
 	// changesKept bounds the changes that are kept. Those that were not asked for the longest time go first.
 	changesKept = 1000
 )
@@ -30,44 +39,95 @@ type changeKey struct {
 	user, argument string
 }
 
-// lastChange is what the last Event says, and when it was read.
+// lastChange is what is known about the last change, and when it was read.
 type lastChange struct {
 	text     string
 	at, read time.Time
+	// version is Hub.VersionOf of the Placement, and changed is when it was seen to differ.
+	version uint64
+	changed time.Time
+}
+
+// until returns the time at which the change has to be read again without a change of the Placement; zero for never.
+func (l *lastChange) until(now time.Time) time.Time {
+	if now.Sub(l.changed) >= changeSettles {
+		return time.Time{}
+	}
+	return l.read.Add(changeKept)
 }
 
 func newLastChanges() *lastChanges { return &lastChanges{kept: lru.New(changesKept)} }
 
-// of returns what the last Event says about who left a Placement, who came, and why; "" if the caller may not list Events, or if there is none any
-// more.
-func (c *lastChanges) of(ctx context.Context, v *visit, asked named) (text string, at time.Time) {
+// of returns who left a Placement last, who came, and why. It has no text if the caller may not read that, or if nobody remembers it.
+func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
 	kept, _ := c.kept.Get(key)
-	if known, has := kept.(lastChange); has && v.now.Sub(known.read) < changeKept && !v.now.Before(known.read) {
-		return known.text, known.at
+	known, has := kept.(lastChange)
+	version := v.hub.VersionOf(inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name))
+	changed := known.changed
+	if !has || version != known.version {
+		changed = v.now
 	}
-	found := readLastChange(ctx, v, asked)
-	found.read = v.now
+	found := known
+	if !has || v.now.Sub(known.read) >= changeKept || v.now.Before(known.read) {
+		found = readLastChange(ctx, v, asked)
+		found.read = v.now
+	}
+	found.version, found.changed = version, changed
 	c.kept.Add(key, found)
-	return found.text, found.at
+	return found
 }
 
-// readLastChange reads the last change. A failure is none: the head of the page says what else is known.
-func readLastChange(ctx context.Context, v *visit, asked named) (found lastChange) {
+// readLastChange reads the last change: the last row of the history, or the last Event where the history has none. A failure is none: the head of the
+// page says what else is known.
+func readLastChange(ctx context.Context, v *visit, asked named) lastChange {
+	if found := lastRow(ctx, v, asked); found.text != "" {
+		return found
+	}
+	return lastEvent(ctx, v, asked)
+}
+
+// lastRow returns the last row of the history.
+func lastRow(ctx context.Context, v *visit, asked named) lastChange {
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	question := asked.question(endpoint.CommandHistory)
+	question.Limit = 1
+	told, err := v.askHistory(ctx, question)
+	if err != nil || len(told.Moves) == 0 {
+		return lastChange{}
+	}
+	line := lineOf(&told.Moves[len(told.Moves)-1])
+	return lastChange{text: line.Text, at: line.Time}
+}
+
+// lastEvent returns the last Event about the clusters of a Placement. One about first decisions counts where no other came with it.
+func lastEvent(ctx context.Context, v *visit, asked named) (found lastChange) {
 	events, kind := &corev1.EventList{}, asked.adapter.Kind()
 	err := v.reader().List(ctx, events, client.InNamespace(asked.namespace), client.MatchingFields{"involvedObject.name": asked.name},
 		client.Limit(listPage))
 	if err != nil {
 		return lastChange{}
 	}
+	created := lastChange{}
 	for i := range events.Items {
 		event := &events.Items[i]
-		if event.Reason != changedReason || event.InvolvedObject.Kind != kind.Kind {
+		into := &found
+		if event.Reason == createdReason {
+			into = &created
+		} else if event.Reason != changedReason {
 			continue
 		}
-		if happened := timeOf(event); happened.After(found.at) {
-			found.text, found.at = event.Message, happened
+		of := event.InvolvedObject.GroupVersionKind()
+		if of.Kind != kind.Kind || of.Group != "" && of.Group != kind.Group {
+			continue
 		}
+		if happened := timeOf(event); happened.After(into.at) {
+			into.text, into.at = event.Message, happened
+		}
+	}
+	if found.text == "" {
+		return created
 	}
 	return found
 }

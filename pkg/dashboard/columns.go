@@ -19,6 +19,7 @@ const (
 	orderClusters = "copies"
 	orderSet      = "set"
 	orderSince    = "since"
+	orderCreated  = "created"
 )
 
 // numberClass and nameClass are the classes of cells.
@@ -111,6 +112,13 @@ func sinceColumn() lists.Column {
 	}
 }
 
+func createdColumn() lists.Column {
+	return lists.Column{
+		Key: orderCreated, Title: "Created (UTC)", Compare: func(a, b *item) int { return a.Created.Compare(b.Created) },
+		Cell: func(o *item) lists.Cell { return lists.Cell{Time: o.Created, Kind: "since"} },
+	}
+}
+
 func messageColumn() lists.Column {
 	return lists.Column{Title: "Message", Cell: func(o *item) lists.Cell { return lists.Cell{Text: o.Message, Kind: "message"} }}
 }
@@ -152,12 +160,12 @@ var (
 	}
 	requestsList = lists.Definition{
 		Path: "/requests", One: "ClusterRequest", Many: "ClusterRequests",
-		Columns: []lists.Column{nameColumn("ClusterRequest"), stateColumn(), messageColumn()},
+		Columns: []lists.Column{nameColumn("ClusterRequest"), stateColumn(), sinceColumn(), messageColumn()},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByState, lists.ByLabel},
 	}
 	workloadsList = lists.Definition{
 		Path: "/workloads", One: "workload", Many: "workloads",
-		Columns: []lists.Column{nameColumn("Workload"), kindColumn()},
+		Columns: []lists.Column{nameColumn("Workload"), kindColumn(), createdColumn()},
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByKind, lists.ByLabel},
 	}
 )

@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,7 +55,7 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 		Sets: reported.Sets,
 	}
 	if reported.NeedsAttention() {
-		object.Failed, object.Message = 1, "on "+cluster+": "+reported.Message
+		object.Failed, object.Message = 1, onCluster(cluster, reported.Message)
 	}
 	at, known := slices.BinarySearchFunc(d.objects, object, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
@@ -70,6 +72,9 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 	object.Sets = addSets(object.Sets, other.Sets)
 	d.objects[at] = object
 }
+
+// onCluster returns what is said about the copy on a cluster.
+func onCluster(cluster, said string) string { return "on " + cluster + ": " + said }
 
 // setsAsked returns the sets of each cluster, if the page has only the objects of a set. The error Forbidden is about the clusters.
 func (v *visit) setsAsked(ctx context.Context) (map[string][]string, error) {
@@ -104,29 +109,47 @@ const maxCause = 160
 // causeOf returns the part of a message by which objects have a cause in common.
 func causeOf(message string) string {
 	if len(message) <= maxCause {
-		return message
+		return strings.TrimSpace(message)
 	}
 	end := maxCause
 	for end > 0 && !utf8.RuneStart(message[end]) {
 		end--
 	}
-	return message[:end]
+	return strings.TrimSpace(message[:end]) // The filter of a list has no space at its ends.
 }
 
 // deliveriesTo returns the copies of delivered objects on a cluster, or on all if it is empty, of a namespace, or of all if it is empty. The
 // caller needs list on ManifestWorks there.
 func (v *visit) deliveriesTo(ctx context.Context, cluster, namespace string) (*deliveries, error) {
+	selected := client.MatchingLabels{federation.ManagedLabel: "true"}
+	if namespace != "" {
+		selected[federation.NamespaceLabel] = namespace
+	}
+	return v.deliveriesWith(ctx, cluster, selected)
+}
+
+// copiesOf returns the copies of the delivered objects of a name. The caller needs list on all ManifestWorks.
+func (v *visit) copiesOf(ctx context.Context, namespace, name string) (*deliveries, error) {
+	selected := client.MatchingLabels{federation.ManagedLabel: "true", federation.NamespaceLabel: namespace}
+	if len(validation.IsValidLabelValue(name)) == 0 { // The label of a longer name has a hash.
+		selected[federation.NameLabel] = name
+	}
+	return v.deliveriesWith(ctx, metav1.NamespaceAll, selected)
+}
+
+// deliveriesWith returns the copies whose works have some labels.
+func (v *visit) deliveriesWith(ctx context.Context, cluster string, selected client.MatchingLabels) (*deliveries, error) {
 	found, list, from := &deliveries{Items: []item{}}, &workv1.ManifestWorkList{}, v.reader()
 	in, err := v.setsAsked(ctx)
 	if err != nil && !apierrors.IsForbidden(err) {
 		return found, err
 	}
+	namespace := selected[federation.NamespaceLabel]
 	for pages := 0; pages == 0 || list.Continue != ""; pages++ {
 		if found.Cut = pages == maxWorkPages; found.Cut {
 			break
 		}
-		err := from.List(ctx, list, client.InNamespace(cluster), client.MatchingLabels{federation.ManagedLabel: "true"}, client.Limit(listPage),
-			client.Continue(list.Continue))
+		err := from.List(ctx, list, client.InNamespace(cluster), selected, client.Limit(listPage), client.Continue(list.Continue))
 		if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 			return found, nil
 		}
@@ -172,32 +195,48 @@ func labelsIn(work *workv1.ManifestWork) map[string]string {
 	return object.Labels
 }
 
+// The states of a copy of a delivered object, which both lists of delivered objects use.
+const (
+	copyNotApplied   = "NotApplied"
+	copyNotAvailable = "NotAvailable"
+	copyAvailable    = "Available"
+	copyApplied      = "Applied"
+	copyDelivered    = "Delivered"
+)
+
+// copyStates are the states of a copy by the conditions of its work, the first that holds counts.
+var copyStates = []struct {
+	condition string
+	status    metav1.ConditionStatus
+	state     string
+	tone      document.Tone
+}{
+	{workv1.WorkApplied, metav1.ConditionFalse, copyNotApplied, document.Bad},
+	{workv1.WorkAvailable, metav1.ConditionFalse, copyNotAvailable, document.Bad},
+	{workv1.WorkAvailable, metav1.ConditionTrue, copyAvailable, document.Good},
+	{workv1.WorkApplied, metav1.ConditionTrue, copyApplied, document.Good},
+}
+
+// noMessage is the message about an object that needs attention and whose status has none.
+const noMessage = "no message says why"
+
 // deliveryItem returns what the agent has reported about the object of a work.
 func deliveryItem(work *workv1.ManifestWork, kind string, name types.NamespacedName) item {
 	shown := item{
-		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, State: "Delivered",
+		Kind: itemDelivery, Namespace: name.Namespace, Name: kind + " " + name.Name + " on " + work.Namespace, State: copyDelivered,
 		Link: link([]string{objectsPath, name.Namespace, kind, name.Name}, "cluster", work.Namespace),
 	}
-	for _, each := range []struct {
-		condition string
-		status    metav1.ConditionStatus
-		state     string
-		tone      document.Tone
-	}{
-		{workv1.WorkApplied, metav1.ConditionFalse, "NotApplied", document.Bad},
-		{workv1.WorkAvailable, metav1.ConditionFalse, "NotAvailable", document.Bad},
-		{workv1.WorkAvailable, metav1.ConditionTrue, "Available", document.Good},
-		{workv1.WorkApplied, metav1.ConditionTrue, "Applied", document.Good},
-	} {
-		condition := meta.FindStatusCondition(work.Status.Conditions, each.condition)
-		if condition != nil && condition.Status == each.status {
-			shown.State, shown.Tone = each.state, each.tone
-			shown.Since = condition.LastTransitionTime.Time
-			if shown.NeedsAttention() {
-				shown.Message, shown.Cause = condition.Message, causeOf(condition.Message)
-			}
-			break
+	for _, each := range copyStates {
+		condition := federation.Reported(work, each.condition)
+		if condition == nil || condition.Status != each.status {
+			continue
 		}
+		shown.State, shown.Tone, shown.Since = each.state, each.tone, condition.LastTransitionTime.Time
+		if shown.NeedsAttention() {
+			shown.Message = cmp.Or(strings.TrimSpace(condition.Message), federation.ProblemOf(work), noMessage)
+			shown.Cause = causeOf(shown.Message)
+		}
+		break
 	}
 	return shown
 }

@@ -5,16 +5,23 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/user"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/answers"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/tools"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
 )
@@ -26,13 +33,26 @@ type deliveringHub struct {
 	endless bool
 }
 
-func (*deliveringHub) Settings() Settings { return Settings{Delivered: federation.DefaultKinds()} }
+func (h *deliveringHub) Settings() Settings {
+	return Settings{Delivered: federation.DefaultKinds(), Controllers: h.settings.Controllers}
+}
 
-func (h *deliveringHub) Reader(user.Info) client.Client {
+// Explain answers about delivered objects as a hub does.
+func (h *deliveringHub) Explain(ctx context.Context, caller user.Info, question Question) (document.Source, error) {
+	if question.Command == endpoint.CommandHistory {
+		return h.testHub.Explain(ctx, caller, question)
+	}
+	explainer := &answers.Explainer{Hub: tools.Hub{
+		Settings: tools.Settings{Delivered: federation.DefaultKinds()}, Client: h.Client, Now: func() time.Time { return now },
+	}}
+	return explainer.Find(ctx, &question.Question, question.Rows)
+}
+
+func (h *deliveringHub) Reader(caller user.Info) client.Client {
 	if h.endless {
 		return endlessReader{h.Client}
 	}
-	return h.Client
+	return h.testHub.Reader(caller)
 }
 
 // endlessReader is a client whose lists of ManifestWorks always have one more page.
@@ -55,7 +75,8 @@ func work(t *testing.T, name, condition string, status metav1.ConditionStatus) c
 		}
 		identity := federation.Identity{Kind: kind, NamespacedName: types.NamespacedName{Namespace: "team-a", Name: name}}
 		made := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "eu1", Name: identity.WorkName(), Labels: map[string]string{federation.ManagedLabel: "true"},
+			Namespace: "eu1", Name: identity.WorkName(),
+			Labels:      map[string]string{federation.ManagedLabel: "true", federation.NamespaceLabel: "team-a", federation.NameLabel: name},
 			Annotations: map[string]string{federation.ObjectAnnotation: identity.String()},
 		}}
 		if condition != "" {
@@ -122,10 +143,10 @@ func TestDeliveriesToACluster(t *testing.T) {
 
 // A cell of the table leads to the page of the object that explains the cluster.
 func TestCellsOfDeliveredObjects(t *testing.T) {
-	shown := deliveredIn("team-a", &federated.Reports{Objects: []federated.Report{{
+	shown := deliveredIn("team-a", []*federated.Report{{
 		Namespace: "team-a", Group: "apps", Kind: "Deployment", Name: "web", Object: "Deployment.apps/team-a/web",
 		Clusters: []federated.Cluster{{Name: "eu1", Verdict: "Predicate", Reason: "label region In [us]: is eu"}},
-	}}})
+	}}, []item{{State: "Delivering"}})
 	want := matrixCell{
 		State: unasked, Text: "predicate", Clause: "label region In [us]: is eu", Link: "/objects/team-a/Deployment.apps/web?cluster=eu1",
 	}
@@ -142,5 +163,95 @@ func TestCellsOfDeliveredObjects(t *testing.T) {
 	link := `<td class="none" data-label="eu1"> <a href="/objects/team-a/Deployment.apps/web?cluster=eu1">predicate</a>`
 	if text := string(renderCells([]matrixCell{want}, []string{"eu1"})); !strings.Contains(text, link) {
 		t.Errorf("%s is not in %s", link, text)
+	}
+}
+
+// deliveriesOf returns a hub that delivers the ConfigMaps bad, silent, good and new of team-a: the agent says nothing about why silent is not
+// available.
+func deliveriesOf(t *testing.T, more ...client.Object) *deliveringHub {
+	t.Helper()
+	silent := work(t, "silent", workv1.WorkAvailable, metav1.ConditionFalse)
+	objects := append(world(), work(t, "good", workv1.WorkAvailable, metav1.ConditionTrue), work(t, "new", "", ""), silent,
+		work(t, "bad", workv1.WorkApplied, metav1.ConditionFalse),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team-a", Labels: map[string]string{federation.FederatedLabel: "true"}}})
+	for _, each := range objects {
+		if one, is := each.(*workv1.ManifestWork); is && len(one.Status.Conditions) > 0 {
+			one.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-time.Hour))
+			if each == silent {
+				one.Status.Conditions[0].Message = ""
+			}
+		}
+	}
+	for _, name := range []string{"bad", "silent", "good", "new"} {
+		objects = append(objects, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: name, Labels: map[string]string{"app": name},
+		}})
+	}
+	return &deliveringHub{testHub: newTestHub(append(objects, more...)...)}
+}
+
+// The list of all delivered objects and that of a namespace have the same states, causes and times.
+func TestBothListsOfDeliveredObjectsHaveTheSameWords(t *testing.T) {
+	pages := newPages(deliveriesOf(t))
+	row := regexp.MustCompile(`<tr><td data-label="Object" class="name"><a href="/objects/team-a/ConfigMap/(\w+)">.*?</tr>`)
+	message := regexp.MustCompile(`<td data-label="Message" class="message">.*?</td>`)
+	rows := func(path string) map[string]string {
+		found := map[string]string{}
+		for _, match := range row.FindAllStringSubmatch(as(t, pages, "jane", http.MethodGet, path, "").Body.String(), -1) {
+			found[match[1]] = message.ReplaceAllString(match[0], "") // The explanation of a namespace has more to say.
+		}
+		return found
+	}
+	all := rows("/objects")
+	if len(all) != 4 {
+		t.Fatalf("the list of all has %v", all)
+	}
+	if diff := cmp.Diff(all, rows("/objects?namespace=team-a")); diff != "" {
+		t.Errorf("the list of the namespace differs from that of all: %s", diff)
+	}
+	for path, want := range map[string]string{
+		"/objects?namespace=team-a&label=app%3Dgood":                             "good",
+		"/objects?namespace=team-a&state=NotApplied&cause=said+by+the+agent":     "bad",
+		"/objects?namespace=team-a&state=NotAvailable&cause=no+message+says+why": "silent",
+	} {
+		if found := rows(path); len(found) != 1 || found[want] == "" {
+			t.Errorf("%s has %v, want %s", path, found, want)
+		}
+	}
+	if text := as(t, pages, "jane", http.MethodGet, "/", "").Body.String(); !strings.Contains(text, "on eu1: no message says why") {
+		t.Errorf("the overview does not say that the agent gives no message: %s", text)
+	}
+}
+
+// The head of a delivered object has the state of the lists, and since when it has it.
+func TestTheHeadOfADeliveredObject(t *testing.T) {
+	hub := deliveriesOf(t)
+	const since = `<dt>Since</dt><dd><time datetime="2026-01-31T11:00:00Z">`
+	for _, tc := range []struct {
+		path       string
+		hides      func(list client.ObjectList, namespace string) bool
+		want, lack []string
+	}{
+		{path: "/objects/team-a/ConfigMap/bad", want: []string{`<span class="state bad"><bdi>NotApplied</bdi></span> <bdi>`, since}},
+		{path: "/objects/team-a/ConfigMap/good", want: []string{`<span class="state good"><bdi>Available</bdi></span>`, since}},
+		{path: "/objects/team-a/ConfigMap/good?cluster=eu1", want: []string{`<span class="state good"><bdi>Available</bdi></span>`, since}},
+		{path: "/objects/team-a/ConfigMap/new", want: []string{`<span class="state plain"><bdi>Delivered</bdi></span>`}, lack: []string{"Since"}},
+		{
+			path: "/objects/team-a/ConfigMap/bad", want: []string{`<span class="state bad"><bdi>NotApplied</bdi></span>`}, lack: []string{since},
+			hides: func(list client.ObjectList, _ string) bool { _, works := list.(*workv1.ManifestWorkList); return works },
+		},
+	} {
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, text)
+			}
+		}
+		for _, lack := range tc.lack {
+			if strings.Contains(text, lack) {
+				t.Errorf("%s has %q: %s", tc.path, lack, text)
+			}
+		}
 	}
 }

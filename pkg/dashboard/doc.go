@@ -10,6 +10,7 @@
 //	GET  /fleet                               a picture of all clusters
 //	POST /placements/NAMESPACE/NAME/preview   what an edited Placement would change
 //	GET  /clusters, /clusters/NAME            clusters; one with everything that concerns it, and what-ifs
+//	GET  /sets                                the sets of clusters, with the namespaces to which they are bound
 //	GET  /objects, /requests, /workloads      what is delivered, requested and run, and below them the explanation of one
 //	GET  /history                             what happened to decisions, the latest first
 //	GET  /placements/NAMESPACE/NAME/history   the same of a Placement, with a timeline; also below other pages of one object

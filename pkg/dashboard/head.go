@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type head struct {
 	// Text says why the object has the state; empty for nothing.
 	Text  string
 	Facts []fact
+
+	until time.Time // It has to be made again then; zero for never.
 }
 
 // fact is a field of a head, with those of the values that are not empty.
@@ -104,18 +107,22 @@ func conditionTone(of metav1.Condition) document.Tone {
 func headOf(ctx context.Context, v *visit, report *explain.Report, asked named, object metav1.Object) head {
 	state, tone, by := stateOf(report.Conditions)
 	shown := head{State: state, Tone: tone}
-	selected := item{Selected: new(len(report.Selected)), Wanted: report.Wanted}
-	shown.add(fact{Label: "Selected", Text: selectedOf(&selected)})
+	if report.Wanted == nil || report.Stalled || report.Skipped != "" || report.Unanswered != "" { // Otherwise the headline says it.
+		selected := item{Selected: new(len(report.Selected)), Wanted: report.Wanted}
+		shown.add(fact{Label: "Selected", Text: selectedOf(&selected)})
+	}
 	if by != nil {
 		shown.add(fact{Label: "Since", Time: by.LastTransitionTime.Time})
 	}
-	change, at := v.changes.of(ctx, v, asked)
+	last := v.changes.of(ctx, v, asked)
+	change, at := last.text, last.at
 	if change == "" {
 		change, at = lastRemovals(report.Conditions, v.now)
 	}
 	if change == "" {
-		change = "none in the Events that you may read"
+		change = "none in the history and the Events that you may read"
 	}
+	shown.until = last.until(v.now)
 	shown.add(fact{Label: "Last change", Text: change, Time: at})
 	shown.add(fact{Label: historySection, Text: "all changes of its clusters", Link: asked.path(historyPath)})
 	if object != nil {
@@ -151,6 +158,24 @@ func removalsSentence(conditions []metav1.Condition, now time.Time) string {
 	}
 	return "In the last 10 minutes the decisions have " + text + ", the last of them at " + at.UTC().Format(time.TimeOnly) +
 		" UTC. The removal budget counts them."
+}
+
+// memorySentence returns what the removal budget of a Placement remembers for people.
+func memorySentence(conditions []metav1.Condition) string {
+	told, text := removalbudget.RememberedIn(conditions), "The hub keeps this for the next check of the removal budget."
+	if len(told.Held) > 0 {
+		text += " Held clusters: " + document.Abbreviate(told.Held) + "."
+	}
+	if told.Unnamed > 0 {
+		text += " Held clusters without a name here: " + itoa(told.Unnamed) + "."
+	}
+	if len(told.Joined) > 0 {
+		text += " Clusters that have joined lately: " + document.Abbreviate(told.Joined) + "."
+	}
+	if told.Applied > 0 {
+		text += " The decisions are those of generation " + strconv.FormatInt(told.Applied, 10) + " of the Placement."
+	}
+	return text
 }
 
 // owners are the labels and annotations by which tools mark what they apply, with the words for the tool.
@@ -197,8 +222,11 @@ func conditionsOf(v *visit, conditions []metav1.Condition) []condition {
 	shown := make([]condition, 0, len(conditions))
 	for _, each := range conditions {
 		told := condition{Condition: each, Tone: conditionTone(each), Runbook: runbooks.Link(each.Type, each.Reason)}
-		if each.Type == removalbudget.RecordCondition {
+		switch each.Type {
+		case removalbudget.RecordCondition:
 			told.Message = removalsSentence(conditions, v.now)
+		case removalbudget.MemoryCondition:
+			told.Message = memorySentence(conditions)
 		}
 		shown = append(shown, told)
 	}

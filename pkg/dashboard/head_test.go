@@ -13,10 +13,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/movelist"
+	"github.com/placement-hub/placement-hub/pkg/history"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement"
+	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -46,6 +55,81 @@ func TestTheHeadOfAPlacement(t *testing.T) {
 	}
 	if strings.Contains(text, "something else") {
 		t.Error("an Event about something else is the last change")
+	}
+}
+
+// The last change is the last row of the history, or the last Event where no history has one: after Events have expired, and for first decisions.
+func TestTheLastChange(t *testing.T) {
+	event := func(name, reason, message string, at time.Time, api string) client.Object {
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Reason: reason, Message: message, EventTime: metav1.NewMicroTime(at),
+			InvolvedObject: corev1.ObjectReference{APIVersion: api, Kind: "Placement", Namespace: "team-a", Name: "web"},
+		}
+	}
+	const v1beta1 = "cluster.open-cluster-management.io/v1beta1"
+	created := event("web.1", "DecisionCreate", "Decision web-decision-1 is created", now, v1beta1)
+	changed := event("web.2", "ClustersChanged", "gained eu1 (rank 1)", now.Add(-time.Hour), v1beta1)
+	other := event("web.3", "ClustersChanged", "gained us1 (rank 1)", now, "other.example/v1")
+	refused := func(*endpoint.Question) (*movelist.List, error) { return nil, &access.RefusalError{User: "jane"} }
+	for _, tc := range []struct {
+		reason string
+		events []client.Object
+		moves  []history.Move
+		hidden bool
+		want   string
+	}{
+		{
+			"a row", []client.Object{changed}, []history.Move{moveOf("web", 3, nil, []string{"eu0"}), moveOf("web", 2, nil, []string{"eu2"})}, false,
+			"gained eu2",
+		},
+		{
+			"a row of another Placement", []client.Object{changed}, []history.Move{moveOf("api", 2, nil, []string{"eu2"})}, false,
+			"gained eu1 (rank 1)",
+		},
+		{"a history that the user may not read", []client.Object{changed}, nil, true, "gained eu1 (rank 1)"},
+		{"first decisions", []client.Object{created, other}, nil, false, "Decision web-decision-1 is created"},
+		{"a change that says more", []client.Object{created, changed}, nil, false, "gained eu1 (rank 1)"},
+		{"nothing", []client.Object{other}, nil, false, "none in the history and the Events that you may read"},
+	} {
+		hub := newTestHub(append(world(), tc.events...)...)
+		hub.remembers(tc.moves...)
+		if tc.hidden {
+			hub.happened = refused
+		}
+		_, text := shownAs(t, newPages(hub), placementPath)
+		if want := "<dt>Last change</dt><dd><bdi>" + tc.want; !strings.Contains(text, want) {
+			t.Errorf("%s: the head lacks %q: %s", tc.reason, want, text)
+		}
+	}
+}
+
+// A page is made again some seconds after its Placement has changed, because rows of the history and Events come later.
+func TestTheLastChangeIsReadAgainAfterAChange(t *testing.T) {
+	key := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
+	hub := newTestHub(world()...)
+	hub.versions = map[inventory.Key]uint64{key: 1}
+	changes := newLastChanges()
+	for _, tc := range []struct {
+		after   time.Duration
+		version uint64
+		want    time.Duration
+	}{
+		{0, 1, 5 * time.Second},
+		{11 * time.Second, 1, 0},
+		{13 * time.Second, 2, 16 * time.Second},
+		{20 * time.Second, 2, 25 * time.Second},
+		{24 * time.Second, 2, 0},
+	} {
+		hub.versions[key] = tc.version
+		v := &visit{hub: hub, caller: &user.DefaultInfo{Name: "jane"}, now: now.Add(tc.after)}
+		last := changes.of(t.Context(), v, named{api.V1beta1, "team-a", "web"})
+		want := time.Time{}
+		if tc.want > 0 {
+			want = now.Add(tc.want)
+		}
+		if got := last.until(v.now); !got.Equal(want) {
+			t.Errorf("after %s: until %s, want %s", tc.after, got, want)
+		}
 	}
 }
 
@@ -109,16 +193,31 @@ func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 	}
 }
 
-// RecentRemovals is a sentence, and no JSON.
-func TestRecentRemovalsAreASentence(t *testing.T) {
-	record := metav1.Condition{
-		Type: removalbudget.RecordCondition, Status: metav1.ConditionTrue, Reason: removalbudget.ReasonClustersRemoved,
-		Message: `Clusters that left the decisions, and count as removed for 10 minutes: [{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`,
-	}
-	got := conditionsOf(&visit{now: now}, []metav1.Condition{record})
-	const want = "In the last 10 minutes the decisions have lost eu2, us3, the last of them at 11:55:00 UTC. The removal budget counts them."
-	if got[0].Message != want {
-		t.Errorf("the message is %q, want %q", got[0].Message, want)
+// The records of the removal budget are sentences, and no JSON.
+func TestTheRecordsOfTheRemovalBudgetAreSentences(t *testing.T) {
+	const removals = "Clusters that left the decisions, and count as removed for 10 minutes: " +
+		`[{"time":"2026-01-31T11:55:00Z","clusters":["eu2","us3"]}]`
+	const memory = "The hub reads this record when it checks the next removal: "
+	const keeps = "The hub keeps this for the next check of the removal budget."
+	for _, tc := range []struct{ condition, message, want string }{
+		{
+			removalbudget.RecordCondition, removals,
+			"In the last 10 minutes the decisions have lost eu2, us3, the last of them at 11:55:00 UTC. The removal budget counts them.",
+		},
+		{removalbudget.RecordCondition, "by hand", "No cluster has left in the last 10 minutes."},
+		{
+			removalbudget.MemoryCondition, memory + `{"applied":3,"held":[{"generation":2,"lost":2,"of":3,"clusters":["us4","eu1"],"unnamed":7}],` +
+				`"joined":[{"time":"2026-01-31T11:55:00Z","clusters":["us5"]}],"joinedTo":3}`,
+			keeps + " Held clusters: eu1, us4. Held clusters without a name here: 7. Clusters that have joined lately: us5. The decisions are " +
+				"those of generation 3 of the Placement.",
+		},
+		{removalbudget.MemoryCondition, memory + "{", keeps},
+		{"Other", `{"json":true}`, `{"json":true}`},
+	} {
+		got := conditionsOf(&visit{now: now}, []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionTrue, Message: tc.message}})
+		if got[0].Message != tc.want {
+			t.Errorf("%s: the message is %q, want %q", tc.condition, got[0].Message, tc.want)
+		}
 	}
 }
 
@@ -168,29 +267,47 @@ func TestTheHeadsOfOtherObjects(t *testing.T) {
 	request := &openmcpv1alpha1.ClusterRequest{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "ci", Labels: map[string]string{"app": "ci"}, CreationTimestamp: created},
 	}
-	request.Status.Status, request.Status.Message = openmcpv1alpha1.RequestDenied, "no profile"
-	pages := newPages(newTestHub(append(world(), request)...))
-	made := &page{}
-	v := &visit{hub: newTestHub(append(world(), request)...), caller: &user.DefaultInfo{Name: "jane"}, now: now}
-	v.addHead(t.Context(), made, requestKind, "team-a", "ci")
-	v.addHead(t.Context(), made, requestKind, "team-a", "none")
-	if len(made.Fragments) != 1 {
-		t.Fatalf("the page has %d parts", len(made.Fragments))
-	}
-	text, err := render(made.Fragments[0].Template, made.Fragments[0].Data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request.Spec.Purposes = []openmcpv1alpha1.PurposeName{"build"}
+	request.Status.Status, request.Status.Message = openmcpv1alpha1.RequestDenied, "Purpose build does not exist"
+	request.Status.LastReconcileTime = new(metav1.NewTime(now.Add(-30 * time.Minute)))
+	pages := newPages(&deliveringHub{testHub: newTestHub(append(world(), request)...)})
+	text := as(t, pages, "jane", http.MethodGet, "/requests/team-a/ci", "").Body.String()
 	for _, want := range []string{
-		`<span class="state bad"><bdi>Denied</bdi></span> <bdi>no profile</bdi>`, `<span class="chip plain"><bdi>app=ci</bdi></span>`,
+		`<span class="state bad"><bdi>Denied</bdi></span> <bdi>PurposeNotFound: `,
+		`<span class="chip plain"><bdi>app=ci</bdi></span>`, `<dt>Since</dt><dd><time datetime="2026-01-31T11:30:00Z">`,
 		`<dt>Created</dt><dd><time datetime="2026-01-31T11:00:00Z">`,
 	} {
-		if !strings.Contains(string(text), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the head lacks %q: %s", want, text)
 		}
 	}
+	if strings.Count(text, "Denied") != 1 || strings.Count(text, "PurposeNotFound") != 1 {
+		t.Errorf("the page says the denial more than once: %s", text)
+	}
 	list := as(t, pages, "jane", http.MethodGet, "/requests?state=Denied", "").Body.String()
-	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "no profile") {
+	if !strings.Contains(list, "1–1 of 1 ClusterRequest") || !strings.Contains(list, "Purpose build does not exist") {
 		t.Errorf("the list lacks the request: %s", list)
+	}
+}
+
+// The state of a workload says whether its Pods may run, the worst first.
+func TestStatesOfWorkloads(t *testing.T) {
+	fits, none := &pods.Nodes{Total: 2, Fit: []string{"n1"}}, &pods.Nodes{Total: 2}
+	for _, tc := range []struct {
+		report pods.Report
+		want   item
+	}{
+		{pods.Report{}, item{}},
+		{pods.Report{Nodes: fits}, item{State: workloadFits, Tone: document.Good}},
+		{pods.Report{Nodes: fits, Drift: []string{"nodeSelector"}}, item{State: workloadDrifted, Tone: document.Fair}},
+		{pods.Report{Nodes: none, Drift: []string{"nodeSelector"}}, item{State: workloadNoNode, Tone: document.Bad}},
+		{pods.Report{Nodes: fits, Class: &pods.Class{Denial: "no class"}}, item{State: workloadRefused, Tone: document.Bad}},
+	} {
+		found := counterfactual.WorkloadExplanations{Reports: pods.Reports{Workloads: []pods.Report{tc.report}}}
+		for _, got := range []item{workloadState(found), workloadState(&found)} {
+			if got.State != tc.want.State || got.Tone != tc.want.Tone {
+				t.Errorf("%+v: %s %s, want %s %s", tc.report, got.State, got.Tone, tc.want.State, tc.want.Tone)
+			}
+		}
 	}
 }

@@ -51,6 +51,10 @@ type testHub struct {
 	err error
 	// happened answers what happened to decisions; nil if the hub keeps no history.
 	happened func(question *endpoint.Question) (*movelist.List, error)
+	// hides reports whether users may not list the objects of a list in a namespace, or in all if it is empty; nil if they may list everything.
+	hides func(list client.ObjectList, namespace string) bool
+	// settings are those of the hub.
+	settings Settings
 	// namespaces are those whose Placements users may list; none for all.
 	namespaces []string
 }
@@ -74,14 +78,36 @@ func newTestHubWithout(group string, objects ...client.Object) *testHub {
 	}
 	return &testHub{
 		Client: fake.NewClientBuilder().WithScheme(known).WithRESTMapper(served).WithObjects(objects...).
-			WithIndex(&corev1.Event{}, "involvedObject.name", named).Build(),
+			WithIndex(&corev1.Event{}, "involvedObject.name", named).
+			WithIndex(&corev1.Namespace{}, "metadata.name", func(object client.Object) []string { return []string{object.GetName()} }).Build(),
 		refused: map[string]bool{}, changes: make(chan struct{}, 1),
 	}
 }
 
-func (h *testHub) Reader(user.Info) client.Client { return h.Client }
+func (h *testHub) Reader(user.Info) client.Client {
+	if h.hides != nil {
+		return hidingReader{h.Client, h.hides}
+	}
+	return h.Client
+}
 
-func (h *testHub) Settings() Settings { return Settings{} }
+// hidingReader is a client of a user who may not list everything.
+type hidingReader struct {
+	client.Client
+
+	hides func(list client.ObjectList, namespace string) bool
+}
+
+func (r hidingReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var given client.ListOptions
+	given.ApplyOptions(options)
+	if r.hides(list, given.Namespace) {
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "objects"}, "", errors.New("refused"))
+	}
+	return r.Client.List(ctx, list, options...)
+}
+
+func (h *testHub) Settings() Settings { return h.settings }
 
 func (h *testHub) Version() uint64 { return 0 }
 

@@ -3,6 +3,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -139,9 +140,8 @@ func placementItem(p *api.Placement) item {
 		Kind: itemPlacement, Namespace: p.Namespace, Name: p.Name, State: stateNew, Link: placementLink(p), Wanted: p.Wanted,
 		Sets: p.ClusterSets, Labels: p.Labels,
 	}
-	if p.API == api.V1beta1 { // The status of the other API has no number.
-		shown.Selected = ptr.To(p.Status.Selected)
-	} else {
+	shown.Selected = selectedIn(p)
+	if p.API != api.V1beta1 {
 		shown.API = p.API.Kind().Version
 	}
 	for _, each := range placementStates {
@@ -156,6 +156,27 @@ func placementItem(p *api.Placement) item {
 		break
 	}
 	return shown
+}
+
+// selectedIn returns the number of selected clusters that the status of a Placement says. That of v1alpha1 has it in the message of a condition, or
+// says that all that are wanted are selected.
+func selectedIn(p *api.Placement) *int {
+	if p.API == api.V1beta1 {
+		return ptr.To(p.Status.Selected)
+	}
+	satisfied := meta.FindStatusCondition(p.Status.Conditions, placement.ConditionSatisfied)
+	if satisfied == nil {
+		return nil
+	}
+	selected, said := placement.SelectedIn(satisfied.Message)
+	switch {
+	case said:
+		return &selected
+	case satisfied.Status == metav1.ConditionTrue && p.Wanted != nil:
+		return ptr.To(int(*p.Wanted))
+	default:
+		return nil
+	}
 }
 
 // placementCause returns the most frequent reason that a condition names for clusters that are not selected (docs/spec/differences.md E2), or the
@@ -266,8 +287,11 @@ func requestItems(ctx context.Context, from client.Reader, namespaces []string) 
 func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 	shown := item{
 		Kind: itemRequest, Namespace: request.Namespace, Name: request.Name, State: string(request.Status.Status),
-		Message: request.Status.Message, Cause: causeOf(request.Status.Message), Labels: request.Labels,
+		Message: request.Status.Message, Labels: request.Labels,
 		Link: link([]string{requestsPath, request.Namespace, request.Name}),
+	}
+	if changed := request.Status.LastReconcileTime; changed != nil { // It is the time of the last change of the status.
+		shown.Since = changed.Time
 	}
 	switch request.Status.Status {
 	case openmcpv1alpha1.RequestGranted:
@@ -278,6 +302,10 @@ func requestItem(request *openmcpv1alpha1.ClusterRequest) item {
 		shown.Tone = document.Fair
 	default:
 		shown.State = stateNew
+	}
+	if shown.NeedsAttention() {
+		shown.Message = cmp.Or(strings.TrimSpace(shown.Message), noMessage)
+		shown.Cause = causeOf(shown.Message)
 	}
 	return shown
 }

@@ -5,6 +5,7 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,6 +56,9 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 		return nil, err
 	}
 	shown := lists.New(d, v.request.URL.Query(), objects)
+	if v.within {
+		shown.Where = v.where()
+	}
 	if len(objects) > 0 {
 		if err != nil {
 			shown.Notes = append(shown.Notes, fmt.Sprintf("There may be more %s in other namespaces, where you may not list them.", d.Many))
@@ -69,13 +73,33 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 	return shown, nil
 }
 
-// isOff returns a sentence about a system whose kind the hub does not serve; empty if it serves the kind.
-func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
-	if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
-		return ""
+// readListed reads the objects of a list. If the page is about one namespace, it reads those of all namespaces where the caller may list them, so
+// that the list counts what its filter hides.
+func (v *visit) readListed(namespaces []string, read func(namespaces []string) ([]item, error)) ([]item, error) {
+	if v.namespace() == "" {
+		v.within = !v.everywhere
+		return read(namespaces)
 	}
-	return fmt.Sprintf("The system %s is off: the hub does not serve objects of kind %s. To turn it on, set systems.%s in the values of the "+
-		"chart to true, or add deploy/components/%s to the kustomization.", system, kind.Kind, system, system)
+	items, err := read([]string{metav1.NamespaceAll})
+	if v.within = apierrors.IsForbidden(err); v.within {
+		return read(namespaces)
+	}
+	return items, err
+}
+
+// isOff returns a sentence about a system that is off: the hub runs none of its controllers, as far as that is known, or does not serve its kind. The
+// sentence is empty for any other system.
+func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
+	running := v.hub.Settings().Controllers
+	why := "the hub runs none of its controllers"
+	if len(running) == 0 || slices.ContainsFunc(running, func(name string) bool { return strings.HasPrefix(name, system+"/") }) {
+		if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
+			return ""
+		}
+		why = "the hub does not serve objects of kind " + kind.Kind
+	}
+	return fmt.Sprintf("The system %s is off: %s. To turn it on, set systems.%s in the values of the chart to true, or add "+
+		"deploy/components/%s to the kustomization.", system, why, system, system)
 }
 
 // placementsPage lists Placements.
@@ -84,7 +108,7 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, refused := placements(ctx, v.reader(), namespaces)
+	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) { return placements(ctx, v.reader(), namespaces) })
 	if v.query(lists.BySet) != "" { // A Placement that names no set uses those that are bound to its namespace.
 		sets, err := v.readSets(ctx, namespaces)
 		if err != nil {
@@ -137,14 +161,12 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, refused := requestItems(ctx, v.reader(), namespaces)
+	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) { return requestItems(ctx, v.reader(), namespaces) })
 	shown, err := v.list(requestsList, items, refused)
 	if err != nil {
 		return nil, err
 	}
-	if off := v.isOff("clusterrequest", requestKind); off != "" {
-		shown.Empty = off
-	}
+	shown.Off(v.isOff("clusterrequest", requestKind))
 	made := &page{
 		Title: requestsSection, Section: requestsSection, JSON: listed(requestsPath, shown), Commands: v.commandsOf("kubectl get clusterrequests"),
 	}
@@ -181,6 +203,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 		}
 	}
 	lists.Sort(items)
+	v.within = v.namespace() != "" || !v.everywhere // Not all workloads of a hub are read.
 	shown, err := v.list(workloadsList, items, refused)
 	if err != nil {
 		return nil, err
@@ -229,7 +252,7 @@ func (v *visit) workloads(ctx context.Context, kind pods.WorkloadKind, namespace
 				continue // Its owner is in the list.
 			}
 			found = append(found, item{
-				Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name, Labels: object.Labels,
+				Kind: kind.Kind, Namespace: object.Namespace, Name: object.Name, Labels: object.Labels, Created: object.CreationTimestamp.Time,
 				Link: link([]string{"workloads", object.Namespace, kind.GroupKind().String(), object.Name}),
 			})
 		}

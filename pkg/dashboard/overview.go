@@ -59,8 +59,21 @@ func (o *overviewPage) BindingsRead() bool {
 	return o.everywhere && !slices.Contains(o.Unread, bindingsResource)
 }
 
+// PlacementsRead says that the caller may list all Placements that the page is about.
+func (o *overviewPage) PlacementsRead() bool {
+	return o.everywhere && !slices.Contains(o.Unread, placementsPath)
+}
+
+// Hidden says that there may be objects that need attention and that the caller may not read.
+func (o *overviewPage) Hidden() bool { return !o.everywhere || len(o.Unread) > 0 }
+
 // SetsMore counts the sets that are not among those of Shown.
 func (o *overviewPage) SetsMore() int { return len(o.Sets) - len(o.Shown()) }
+
+// SetsLink is the list of all sets.
+func (o *overviewPage) SetsLink() string {
+	return link([]string{setsPath}, lists.ByNamespace, o.Namespace)
+}
 
 // HistoryLink is the page with all of the history.
 func (o *overviewPage) HistoryLink() string {

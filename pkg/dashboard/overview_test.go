@@ -11,11 +11,15 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // largeFleet has 504 clusters without an agent, of which every second has a GPU, 92 Placements that one taint keeps from them, one that is
@@ -103,7 +107,7 @@ func TestListsOfALargeFleet(t *testing.T) {
 		{"/placements?cause=taint+unreachable%3ANoSelect+not+tolerated", []string{"1–50 of 92 Placements; the filters hide 1 more"}, nil},
 		{"/placements?set=prod&state=Misconfigured", []string{"1–1 of 1 Placement", ">team-a/svc-92<", "spec: bad"}, nil},
 		{"/placements?label=app%3D1&name=svc-0", []string{"1–5 of 5 Placements"}, nil},
-		{"/placements?namespace=none", []string{"There are no Placements in namespace none."}, nil},
+		{"/placements?namespace=none", []string{"No Placement matches. The filters hide 93 Placements:"}, nil},
 		{"/requests", []string{"There are no ClusterRequests."}, nil},
 		{"/workloads", []string{"There are no workloads."}, []string{"is off"}},
 	} {
@@ -124,6 +128,142 @@ func TestListsOfALargeFleet(t *testing.T) {
 	}
 }
 
+// The list of sets has all of them, with their clusters and namespaces, and what a user may read of them.
+func TestTheListOfSets(t *testing.T) {
+	objects := largeFleet()
+	for i := range 60 {
+		objects = append(objects, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("set-%02d", i)}})
+	}
+	astray := cluster("astray", "eu")
+	astray.Labels["cluster.open-cluster-management.io/clusterset"] = "gone"
+	objects = append(objects, astray, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "single"}})
+	hub := newTestHub(objects...)
+	for _, tc := range []struct {
+		path      string
+		hides     func(list client.ObjectList, namespace string) bool
+		want, not []string
+	}{
+		{
+			path: "/sets?sort=-clusters", want: []string{
+				"1–50 of 64 cluster sets", `<a href="/clusters?set=prod"><bdi>prod</bdi></a></td><td data-label="By"><bdi>label</bdi></td>` +
+					`<td data-label="Clusters" class="number"><bdi>504</bdi>`, `<span class="chip"><bdi>team-a</bdi></span>`,
+				`<a href="/clusters?set=-"><bdi>in no set</bdi></a>`, "there is no such set", "selector", `href="/sets?from=50&amp;sort=-clusters"`,
+			},
+		},
+		{path: "/sets?namespace=team-a", want: []string{"1–1 of 1 cluster set; the filters hide 63 more"}, not: []string{"gpus"}},
+		{
+			path: "/sets?namespace=team-a", hides: hidden("team-a"),
+			want: []string{"1–1 of 1 cluster set in namespace team-a<", "There may be more", `<td data-label="Clusters" class="number"><bdi>-</bdi>`},
+			not:  []string{"gpus", `href="/clusters?set=prod"`},
+		},
+		{path: "/sets?namespace=team-b", hides: hidden("team-a"), want: []string{"There are no cluster sets that you may read in namespace team-b"}},
+		{path: "/", want: []string{`<a href="/sets">All cluster sets</a>, also the 39 that are not`}},
+	} {
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q: %s", tc.path, want, text)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s has %q: %s", tc.path, not, text)
+			}
+		}
+	}
+}
+
+// The columns of lists have what the objects say: also the number of clusters of a Placement of v1alpha1, and when a workload was created.
+func TestColumnsOfLists(t *testing.T) {
+	old := func(name string, status metav1.ConditionStatus, message string) client.Object {
+		return &placementv1alpha1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: name}, Spec: placementv1alpha1.PlacementSpec{NumberOfClusters: new(int32(3))},
+			Status: placementv1alpha1.PlacementStatus{Conditions: []metav1.Condition{
+				{Type: "PlacementSatisfied", Status: status, Reason: "NotAllDecisionsScheduled", Message: message},
+			}},
+		}
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web", CreationTimestamp: metav1.NewTime(now)}}
+	pages := newPages(newTestHub(append(world(), pod, old("few", metav1.ConditionFalse, "1 cluster decisions unscheduled; 2 of 10 clusters in scope "+
+		"selected; not selected: taint a (8)"), old("all", metav1.ConditionTrue, "All cluster decisions scheduled"),
+		old("odd", metav1.ConditionFalse, "by hand"))...))
+	for path, want := range map[string]string{
+		"/placements?name=few": "<bdi>2 of 3</bdi>", "/placements?name=all": "<bdi>3 of 3</bdi>", "/placements?name=odd": "<bdi>? of 3</bdi>",
+		"/workloads": `<time datetime="2026-01-31T12:00:00Z">2026-01-31 12:00</time>`, "/workloads?sort=-created": `aria-sort="descending"`,
+		"/clusters": `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
+	} {
+		if text := as(t, pages, "jane", http.MethodGet, path, "").Body.String(); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q: %s", path, want, text)
+		}
+	}
+}
+
+// With a namespace, a list counts the objects of others that the user may list. Otherwise it says whose objects it counts.
+func TestListsCountWhatTheNamespaceHides(t *testing.T) {
+	elsewhere := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "web"}}
+	for _, tc := range []struct {
+		reason, path string
+		namespaces   []string
+		hides        func(list client.ObjectList, namespace string) bool
+		want         string
+	}{
+		{"everything", "/placements?namespace=team-b", nil, nil, "1–1 of 1 Placement; the filters hide 1 more"},
+		{"one namespace", "/placements?namespace=team-b", []string{"team-b"}, hidden("team-b"), "1–1 of 1 Placement in namespace team-b<"},
+		{"one namespace of two", "/placements", []string{"team-a", "team-b"}, hidden("team-b", "team-a"),
+			"1–2 of 2 Placements in the namespaces team-a, team-b<"},
+		{"no other request", "/requests?namespace=team-b", nil, hidden("team-b"), "There are no ClusterRequests in namespace team-b."},
+		{
+			"a filter", "/placements?namespace=team-b&name=none", []string{"team-b"}, hidden("team-b"),
+			"The filters hide 1 Placement in namespace team-b:",
+		},
+	} {
+		hub := newTestHub(append(world(), elsewhere.DeepCopy())...)
+		hub.namespaces, hub.hides = tc.namespaces, tc.hides
+		if text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String(); !strings.Contains(text, tc.want) {
+			t.Errorf("%s: %s lacks %q: %s", tc.reason, tc.path, tc.want, text)
+		}
+	}
+}
+
+// hidden hides the objects of all namespaces but some.
+func hidden(but ...string) func(client.ObjectList, string) bool {
+	return func(_ client.ObjectList, namespace string) bool { return !slices.Contains(but, namespace) }
+}
+
+// Who may read nothing, or not everything, is not told that there is nothing.
+func TestTheOverviewSaysNothingAboutWhatIsHidden(t *testing.T) {
+	for _, tc := range []struct {
+		reason    string
+		hides     func(list client.ObjectList, namespace string) bool
+		want, not []string
+	}{
+		{"an empty hub", nil, []string{"<p>None in namespace team-c.</p>", "<p>Nothing.</p>"}, []string{"may read.", "may list"}},
+		{
+			"a namespace of which the user may read nothing", hidden("team-a"),
+			[]string{"None that you may list in namespace team-c", "<p>Nothing that you may read.</p>"}, []string{"<p>Nothing.</p>"},
+		},
+		{
+			"a namespace of a user who may not list clusters", hidden("team-c"),
+			[]string{"<p>None in namespace team-c.</p>", "<p>Nothing that you may read.</p>"}, nil,
+		},
+	} {
+		hub := newTestHub()
+		hub.hides = tc.hides
+		text := as(t, newPages(hub), "jane", http.MethodGet, "/?namespace=team-c", "").Body.String()
+		for _, want := range tc.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the overview lacks %q: %s", tc.reason, want, text)
+			}
+		}
+		for _, not := range tc.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: the overview has %q", tc.reason, not)
+			}
+		}
+	}
+}
+
 // A system that is off says so, and how to turn it on; that is another sentence than that of a user who may read nothing.
 func TestASystemThatIsOffSaysSo(t *testing.T) {
 	for group, tc := range map[string]struct{ path, want string }{
@@ -136,6 +276,28 @@ func TestASystemThatIsOffSaysSo(t *testing.T) {
 		if text := response.Body.String(); response.Code != http.StatusOK || !strings.Contains(text, tc.want) ||
 			strings.Contains(text, "RoleBinding to view") {
 			t.Errorf("%s without %s: status %d, %s", tc.path, group, response.Code, text)
+		}
+	}
+	for _, tc := range []struct {
+		reason      string
+		controllers []string
+		path, want  string
+		off         bool
+	}{
+		{"kinds served, controller off", []string{"placement"}, "/requests", "The system clusterrequest is off: the hub runs none", true},
+		{"works of OCM", []string{"placement", "federationx/objects"}, "/objects", "The system federation is off", true},
+		{"objects that have stayed", []string{"placement"}, "/requests?namespace=team-a", "The system clusterrequest is off", true},
+		{"policies", []string{"affinityclass/webhook"}, "/workloads", "The system podscheduling is off", true},
+		{"classes", []string{"affinityclass/webhook"}, "/workloads", "The system affinityclass is off", false},
+		{"a system that is on", []string{"clusterrequest/requests"}, "/requests", "is off", false},
+		{"a namespace of a system that is off", []string{"placement"}, "/objects?namespace=team-a", "The system federation is off", true},
+		{"controllers that are not known", nil, "/requests", "is off", false},
+	} {
+		hub := newTestHub(append(world(), denied("a", "no"))...)
+		hub.settings.Controllers, hub.settings.Delivered = tc.controllers, federation.DefaultKinds()
+		text := as(t, newPages(&deliveringHub{testHub: hub}), "jane", http.MethodGet, tc.path, "").Body.String()
+		if strings.Contains(text, tc.want) != tc.off {
+			t.Errorf("%s: %s says %q: %t, want %t: %s", tc.reason, tc.path, tc.want, !tc.off, tc.off, text)
 		}
 	}
 }

@@ -36,6 +36,8 @@ type visit struct {
 	now     time.Time
 	// everywhere says that the namespaces of the page are all that it is about, and not those that the caller may read; namespacesShown sets it.
 	everywhere bool
+	// within says that the list of the page has the objects of its namespaces alone, and counts no others.
+	within bool
 	// tried are the namespaces in which the page looks if it is not about all and the caller has chosen none; namespacesShown sets it, too.
 	tried []string
 	// local says that the caller has started the dashboard on their machine.

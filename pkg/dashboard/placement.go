@@ -146,7 +146,11 @@ func placementPage(ctx context.Context, v *visit) (*page, error) {
 		made.Until = explanation.ChangesAt.Time
 	}
 	object := asked.read(ctx, v)
-	made.add("summary", "summary", summaryOf(ctx, v, &explanation.Report, asked, object))
+	shown := summaryOf(ctx, v, &explanation.Report, asked, object)
+	if until := shown.Lead.until; !until.IsZero() && (made.Until.IsZero() || until.Before(made.Until)) {
+		made.Until = until
+	}
+	made.add("summary", "summary", shown)
 	table := rows.matrix(v, explanation)
 	table.Picture = asked.path("fleet")
 	made.add("matrix", "matrix", table)

@@ -26,7 +26,7 @@ var assetFiles embed.FS
 // templates are the parts of pages. html/template escapes every value for the place where it stands.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"link": link, "tone": toneClass, "verdictTone": document.VerdictTone, "cells": tableRows, "count": document.Count,
-	"orNone": document.OrNone, "percent": percent,
+	"orNone": document.OrNone, "breakable": breakable, "percent": percent,
 	"depth": depthClass, "rows": renderRows, "cellsOf": renderCells, "slice1": func(a string) []string { return []string{a} },
 	"slice2": func(a, b string) []string { return []string{a, b} }, "rfc3339": func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 	"minute": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },
@@ -124,6 +124,15 @@ func renderParts(made *page) ([]renderedPart, error) {
 		parts = append(parts, renderedPart{ID: part.ID, Hash: hashOf(html), HTML: template.HTML(html)})
 	}
 	return parts, nil
+}
+
+// breakable returns the name of a user, which a browser breaks behind colons before it breaks words: "system:serviceaccount:team-a:viewer".
+func breakable(name string) template.HTML {
+	parts := strings.Split(name, ":")
+	for i := range parts {
+		parts[i] = template.HTMLEscapeString(parts[i])
+	}
+	return template.HTML(strings.Join(parts, ":<wbr>")) //nolint:gosec // Each part is escaped above.
 }
 
 // toneClass returns the class of a tone.

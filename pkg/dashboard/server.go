@@ -87,6 +87,7 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 		"GET /placements/{namespace}/{name}/history": placementHistoryPage,
 		"GET /fleet": fleetPage,
 		"POST /placements/{namespace}/{name}/preview": previewPage,
+		"GET /sets":                                      setsPage,
 		"GET /clusters":                                  clustersPage,
 		"GET " + clusterPages + "{name}":                 clusterPage,
 		"GET " + clusterPages + "{name}/history":         clusterHistoryPage,

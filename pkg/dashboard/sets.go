@@ -66,6 +66,8 @@ type setIndex struct {
 	membership *setlist.Membership
 	// Unread are the resources that the caller may not list.
 	Unread []string
+
+	refused error // The first refusal.
 }
 
 // readSets returns the sets that the caller may read, and those that are bound to namespaces.
@@ -105,7 +107,7 @@ func (s *setIndex) tolerate(what string, err error) error {
 		return err
 	}
 	if err != nil {
-		s.Unread = append(s.Unread, what)
+		s.Unread, s.refused = append(s.Unread, what), cmp.Or(s.refused, err)
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
@@ -43,7 +42,6 @@ type deliveredRow struct {
 	Object, Link, State string
 	Tone                document.Tone
 	Replicas            *federated.Replicas
-	Message             string
 	Cells               []matrixCell
 }
 
@@ -68,9 +66,7 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	if apierrors.IsForbidden(refused) {
 		shown.Empty = "Which objects are delivered to all clusters is for those who may list ManifestWorks. Name a namespace to see its objects."
 	}
-	if off := v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")); off != "" {
-		shown.Empty = off
-	}
+	shown.Off(v.isOff("federation", schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")))
 	made.Commands = v.commandsOf("placement federated")
 	made.addList(shown)
 	made.add("choose", "choose", map[string]any{
@@ -81,94 +77,6 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 
 // namespacesOffered bounds the namespaces among which a user may choose.
 const namespacesOffered = 50
-
-// objectsOf lists the delivered objects of the namespace of the page, with their clusters beside each other.
-func (v *visit) objectsOf(ctx context.Context, made *page) (*page, error) {
-	kinds, err := listable(ctx, v, v.namespace())
-	if err != nil {
-		return nil, err
-	}
-	made.Commands = v.commandsOf("placement federated")
-	if len(kinds) == 0 {
-		return nil, refuse(http.StatusForbidden, "you may list no objects in namespace %s of a kind that is delivered to clusters; a "+
-			"RoleBinding to view there "+
-			"permits it", v.namespace())
-	}
-	found, err := v.hub.Explain(ctx, v.caller, Question{Question: endpoint.Question{
-		Command: endpoint.CommandFederated, Namespace: v.namespace(), Kinds: kinds, Output: jsonOutput,
-	}})
-	if err != nil {
-		return nil, err
-	}
-	made.JSON = found
-	reports, is := found.(*federated.Reports)
-	if !is {
-		return made, nil
-	}
-	objects, byLink := objectItems(reports)
-	in, hidden := v.setsAsked(ctx)
-	if hidden != nil && !apierrors.IsForbidden(hidden) {
-		return nil, hidden
-	}
-	for i := range objects {
-		for _, cluster := range byLink[objects[i].Link].Clusters {
-			if cluster.Delivered || cluster.Verdict == scheduling.StageSelected.String() {
-				objects[i].Sets = addSets(objects[i].Sets, in[cluster.Name])
-			}
-		}
-	}
-	shown, err := v.list(objectsList, objects, nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(objects) == 0 {
-		shown.Empty = "No object of namespace " + v.namespace() + " is delivered. The namespace takes part with the label " +
-			"federation.kubernetes.io/federated=true."
-	}
-	if shown.Notes = reports.Notes; hidden != nil {
-		shown.Notes = append(shown.Notes, setsHidden)
-	}
-	made.addList(shown)
-	onPage := &federated.Reports{}
-	for i := range shown.Objects {
-		onPage.Objects = append(onPage.Objects, *byLink[shown.Objects[i].Link])
-	}
-	made.add(objectsPath, "objects", deliveredIn(v.namespace(), onPage))
-	return made, nil
-}
-
-// objectItems returns the reported objects for a list, and the reports by the links of the objects.
-func objectItems(reports *federated.Reports) (objects []item, byLink map[string]*federated.Report) {
-	byLink = make(map[string]*federated.Report, len(reports.Objects))
-	for i := range reports.Objects {
-		report := &reports.Objects[i]
-		kind := schema.GroupKind{Group: report.Group, Kind: report.Kind}.String()
-		shown := item{
-			Kind: kind, Namespace: report.Namespace, Name: report.Name, State: report.State, Tone: objectTone(report), Message: report.Message,
-			Link: link([]string{objectsPath, report.Namespace, kind, report.Name}),
-		}
-		for j := range report.Clusters {
-			cluster := &report.Clusters[j]
-			shown.Clusters += boolRank(!cluster.Delivered)
-			shown.Failed += boolRank(cluster.Problem == "")
-		}
-		objects, byLink[shown.Link] = append(objects, shown), report
-	}
-	lists.Sort(objects)
-	return objects, byLink
-}
-
-// objectTone is bad for an object with a problem in a cluster, and fair for one that is held or that has replicas without a place.
-func objectTone(report *federated.Report) document.Tone {
-	switch {
-	case slices.ContainsFunc(report.Clusters, func(cluster federated.Cluster) bool { return cluster.Problem != "" }):
-		return document.Bad
-	case report.State == "Held" || report.Replicas != nil && report.Replicas.Unplaced > 0:
-		return document.Fair
-	default:
-		return document.Plain
-	}
-}
 
 // deliveredKinds returns the kinds that are delivered.
 func deliveredKinds(v *visit) []schema.GroupVersionKind {
@@ -197,10 +105,11 @@ func listable(ctx context.Context, v *visit, namespace string) ([]endpoint.KindR
 	return may, nil
 }
 
-func deliveredIn(namespace string, reports *federated.Reports) delivered {
+// deliveredIn returns the table of the reports about objects, which have the states of the list.
+func deliveredIn(namespace string, reports []*federated.Report, objects []item) delivered {
 	shown := delivered{Namespace: namespace}
-	for i := range reports.Objects {
-		for _, cluster := range reports.Objects[i].Clusters {
+	for _, report := range reports {
+		for _, cluster := range report.Clusters {
 			if at, has := slices.BinarySearch(shown.Clusters, cluster.Name); !has {
 				shown.Clusters = slices.Insert(shown.Clusters, at, cluster.Name)
 			}
@@ -209,13 +118,11 @@ func deliveredIn(namespace string, reports *federated.Reports) delivered {
 	if len(shown.Clusters) > clustersAcross {
 		shown.ClustersMore, shown.Clusters = len(shown.Clusters)-clustersAcross, shown.Clusters[:clustersAcross]
 	}
-	for i := range reports.Objects {
-		report := &reports.Objects[i]
+	for i, report := range reports {
 		path := []string{objectsPath, report.Namespace, schema.GroupKind{Group: report.Group, Kind: report.Kind}.String(), report.Name}
 		row := deliveredRow{
-			Object: report.Object, State: report.State, Message: report.Message, Replicas: report.Replicas, Link: link(path),
+			Object: report.Object, State: objects[i].State, Tone: objects[i].Tone, Replicas: report.Replicas, Link: link(path),
 		}
-		row.Tone = objectTone(report)
 		cells := make(map[string]matrixCell, len(report.Clusters))
 		for j := range report.Clusters {
 			cell := deliveryCell(&report.Clusters[j])
@@ -261,8 +168,9 @@ func deliveryCell(cluster *federated.Cluster) matrixCell {
 	}
 }
 
-// documentPage shows the Document of an answer. What the caller is told about objects that do not exist is in place of it.
-func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.Question) (*page, error) {
+// documentPage shows the Document of an answer about an object, below its head. What the caller is told about objects that do not exist is in place
+// of it.
+func (v *visit) documentPage(ctx context.Context, made *page, of shownObject, question endpoint.Question) (*page, error) {
 	question.Output = jsonOutput
 	found, err := v.hub.Explain(ctx, v.caller, Question{Question: question})
 	var answered *endpoint.AnswerError
@@ -277,7 +185,9 @@ func (v *visit) documentPage(ctx context.Context, made *page, question endpoint.
 		return nil, errNoKind
 	}
 	made.JSON = found
-	made.add("explanation", "document", found.Document(document.Options{Scores: true}))
+	told := found.Document(document.Options{Scores: true})
+	v.addHead(ctx, made, of, found, &told)
+	made.add("explanation", "document", told)
 	return made, nil
 }
 
@@ -304,8 +214,7 @@ func objectPage(ctx context.Context, v *visit) (*page, error) {
 		Title: kind.Kind + " " + namespace + "/" + name, Section: objectsSection, Commands: []string{command},
 		Crumbs: crumbsOf(objectsSection, objectsPath, namespace),
 	}
-	v.addHead(ctx, made, kinds[at], namespace, name)
-	return v.documentPage(ctx, made, question)
+	return v.documentPage(ctx, made, shownObject{kinds[at], namespace, name}, question)
 }
 
 // requestPage shows what a ClusterRequest has or gets, and what each Cluster and profile lacks.
@@ -317,8 +226,7 @@ func requestPage(ctx context.Context, v *visit) (*page, error) {
 			"placement explain clusterrequest/" + name + " -n " + namespace, "kubectl get clusterrequest " + name + " -n " + namespace + " -o yaml",
 		},
 	}
-	v.addHead(ctx, made, requestKind, namespace, name)
-	return v.documentPage(ctx, made, endpoint.Question{
+	return v.documentPage(ctx, made, shownObject{requestKind, namespace, name}, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace,
 		Objects: []endpoint.Object{{Group: openmcpv1alpha1.GroupVersion.Group, Kind: "ClusterRequest", Name: name}},
 	})
@@ -336,8 +244,7 @@ func workloadPage(ctx context.Context, v *visit) (*page, error) {
 		Title: kind.Kind + " " + namespace + "/" + name, Section: workloadsSection, Crumbs: crumbsOf(workloadsSection, "workloads", namespace),
 		Commands: []string{"placement explain " + strings.ToLower(kind.Kind) + "/" + name + " -n " + namespace},
 	}
-	v.addHead(ctx, made, known.GroupVersionKind, namespace, name)
-	return v.documentPage(ctx, made, endpoint.Question{
+	return v.documentPage(ctx, made, shownObject{known.GroupVersionKind, namespace, name}, endpoint.Question{
 		Command: endpoint.CommandExplain, Namespace: namespace, Objects: []endpoint.Object{{Group: kind.Group, Kind: kind.Kind, Name: name}},
 	})
 }

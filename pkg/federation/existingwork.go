@@ -57,13 +57,21 @@ func orphans(work *workv1.ManifestWork) bool {
 	return work.Spec.DeleteOption != nil && work.Spec.DeleteOption.PropagationPolicy == workv1.DeletePropagationPolicyTypeOrphan
 }
 
-// reported returns the status of a condition of a work; empty if the agent has not reported it for the present generation.
-func reported(work *workv1.ManifestWork, condition string) metav1.ConditionStatus {
+// Reported returns a condition of a work; nil if the agent has not reported it for the present generation.
+func Reported(work *workv1.ManifestWork, condition string) *metav1.Condition {
 	found := meta.FindStatusCondition(work.Status.Conditions, condition)
 	if found == nil || found.ObservedGeneration != 0 && found.ObservedGeneration < work.Generation {
-		return ""
+		return nil
 	}
-	return found.Status
+	return found
+}
+
+// reported returns the status of a condition of a work; empty if the agent has not reported it for the present generation.
+func reported(work *workv1.ManifestWork, condition string) metav1.ConditionStatus {
+	if found := Reported(work, condition); found != nil {
+		return found.Status
+	}
+	return ""
 }
 
 // ProblemOf returns what the agent has reported last about the manifests of a work that it could not apply, each with its resource; empty if

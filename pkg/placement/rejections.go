@@ -4,6 +4,8 @@ package placement
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -25,4 +27,17 @@ func rejectionsText(result *scheduling.Result) string {
 		text += "; not selected: " + scheduling.Summarize(found)
 	}
 	return text
+}
+
+// selectedText is what rejectionsText says about the number of selected clusters.
+var selectedText = regexp.MustCompile(`; (\d+) of \d+ clusters in scope selected`)
+
+// SelectedIn returns the number of selected clusters that the message of a condition says; false if it says none.
+func SelectedIn(message string) (selected int, said bool) {
+	match := selectedText.FindStringSubmatch(message)
+	if match == nil {
+		return 0, false
+	}
+	selected, err := strconv.Atoi(match[1])
+	return selected, err == nil
 }

@@ -42,6 +42,20 @@ func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
 	expect(t, "a satisfied placement tells none", "All cluster decisions scheduled", messageOf(spec, i))
 }
 
+// The number of selected clusters is read from the messages that say it.
+func TestSelectedInMessages(t *testing.T) {
+	spec := clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](3)}
+	for message, want := range map[string]int{
+		messageOf(spec, stateOf("c-1", "c-2")): 2, messageOf(spec, stateOf()): -1, "All cluster decisions scheduled": -1,
+		"x; 99999999999999999999 of 3 clusters in scope selected": -1,
+	} {
+		selected, said := SelectedIn(message)
+		if said != (want >= 0) || said && selected != want {
+			t.Errorf("%q: %d, %t; want %d", message, selected, said, want)
+		}
+	}
+}
+
 // docs/spec/differences.md E2: long or multi-line values in a clause are shortened to one line.
 func TestLongClausesAreShortened(t *testing.T) {
 	lines := expressed("managedCluster.metadata.name ==\n  \"nobody\"")

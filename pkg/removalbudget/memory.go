@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -116,6 +117,33 @@ func decodeMemory(condition *metav1.Condition) memory {
 		return memory{}
 	}
 	return m
+}
+
+// Remembered is what the MemoryCondition of a Placement says.
+type Remembered struct {
+	// Held are the clusters that are held, sorted, and Unnamed is the number of further ones.
+	Held    []string
+	Unnamed int
+	// Joined are the clusters that have joined the decisions lately, sorted.
+	Joined []string
+	// Applied is the generation of the Placement for which the decisions were last completely written; 0 if that is the observed generation.
+	Applied int64
+}
+
+// RememberedIn returns what the MemoryCondition among some conditions says; nothing if there is none, or if it cannot be read.
+func RememberedIn(conditions []metav1.Condition) Remembered {
+	m := decodeMemory(meta.FindStatusCondition(conditions, MemoryCondition))
+	told := Remembered{Applied: m.Applied}
+	for _, each := range m.Held {
+		told.Held, told.Unnamed = append(told.Held, each.Clusters...), told.Unnamed+each.Unnamed
+	}
+	for _, each := range m.Joined {
+		told.Joined = append(told.Joined, each.Clusters...)
+	}
+	slices.Sort(told.Held)
+	slices.Sort(told.Joined)
+	told.Held, told.Joined = slices.Compact(told.Held), slices.Compact(told.Joined)
+	return told
 }
 
 // condition returns the condition with the memory; nil when that is empty.

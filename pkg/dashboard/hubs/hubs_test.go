@@ -296,8 +296,8 @@ func TestPagesOfFewRights(t *testing.T) {
 // What the pages show is what kubectl auth can-i allows, for users with any rights: the names of objects, of clusters and of nodes.
 func TestE1aThePagesShowWhatTheUserMayRead(t *testing.T) {
 	paths := []string{
-		"/", "/?namespace=team-a", "/?namespace=team-b", "/search?q=e", "/clusters", "/clusters/eu1", "/clusters/hidden?drain=true",
-		"/clusters/edge1",
+		"/", "/?namespace=team-a", "/?namespace=team-b", "/search?q=e", "/sets", "/sets?namespace=team-b",
+		"/clusters", "/clusters/eu1", "/clusters/hidden?drain=true", "/clusters/edge1",
 		"/placements/team-a/every", "/placements/team-a/every?cluster=eu1", "/placements/team-a/every?cluster=hidden", "/placements/team-b/theirs",
 		"/objects", "/objects?namespace=team-a", "/objects/team-a/ConfigMap/settings", "/objects/team-a/Secret/key", "/requests",
 		"/requests?namespace=team-b", "/requests/team-a/ci", "/requests/team-b/theirs", "/workloads?namespace=team-a",

@@ -75,7 +75,8 @@ func newFilter(asked url.Values, offered []string) (filter, error) {
 // matches reports whether an object passes all filters but that of the state.
 func (f *filter) matches(o *Object) bool {
 	switch {
-	case f.name != "" && !strings.Contains(strings.ToLower(o.fullName()), f.name), f.namespace != "" && o.Namespace != f.namespace,
+	case f.name != "" && !strings.Contains(strings.ToLower(o.fullName()), f.name),
+		f.namespace != "" && o.Namespace != f.namespace && !slices.Contains(o.Namespaces, f.namespace),
 		f.kind != "" && o.Kind != f.kind, f.cause != "" && o.Cause != f.cause:
 		return false
 	case f.set == NoSet && len(o.Sets) > 0, f.set != "" && f.set != NoSet && !slices.Contains(o.Sets, f.set):

@@ -92,6 +92,8 @@ type List struct {
 	Previous, Next            string
 	// Clear is the URL of the list without filters; empty while there are none. Cause is the one of the objects, and kept by the form.
 	Clear, Cause string
+	// Where is " in namespace NAME" for a list that counts no others; empty for one that counts all that the caller may read.
+	Where string
 	// Empty says why the list has no object at all, and Notes what else is not in it.
 	Empty string
 	Notes []string
@@ -105,6 +107,17 @@ func (l *List) Hidden() int { return l.Total - l.Matching }
 
 // More counts the objects after those of the page.
 func (l *List) More() int { return l.Matching - l.To }
+
+// Off says that the system that has the objects is off, if why is not empty. Objects may have stayed.
+func (l *List) Off(why string) {
+	switch {
+	case why == "":
+	case l.Total == 0:
+		l.Empty = why
+	default:
+		l.Notes = append(l.Notes, why)
+	}
+}
 
 // New returns the page of a list that the parameters of a URL ask for.
 func New(d Definition, asked url.Values, objects []Object) *List {
@@ -230,7 +243,11 @@ func (l *List) fields(asked url.Values, objects []Object, mistake error) {
 		}
 		l.Fields = append(l.Fields, field)
 	}
-	order := Field{Name: orderBy, Label: "Sort by", Options: []Option{{Text: "namespace and name", Selected: asked.Get(orderBy) == ""}}}
+	first := "namespace and name"
+	if !slices.Contains(l.Filters, ByNamespace) { // The objects have none.
+		first = "name"
+	}
+	order := Field{Name: orderBy, Label: "Sort by", Options: []Option{{Text: first, Selected: asked.Get(orderBy) == ""}}}
 	for _, column := range l.Columns {
 		if column.Key == "" {
 			continue

@@ -27,10 +27,14 @@ type Object struct {
 	// Set is that of the label of a cluster, and Sets are all that have it, or those that a Placement names.
 	Set  string   `json:"set,omitempty"`
 	Sets []string `json:"sets,omitempty"`
+	// Namespaces are those to which a set of clusters is bound.
+	Namespaces []string `json:"namespaces,omitempty"`
 	// Cause says why the object needs attention, for objects that have it in common.
 	Cause string `json:"cause,omitempty"`
 	// Since is when the state began; zero if that is not known.
 	Since time.Time `json:"since,omitzero"`
+	// Created is when an object was created whose state the hub does not write; zero for others.
+	Created time.Time `json:"created,omitzero"`
 	// Labels and Claims are those of the object.
 	Labels map[string]string `json:"-"`
 	Claims map[string]string `json:"-"`

@@ -407,12 +407,16 @@ func (p *Page) WantWhole() {
 	}
 }
 
-// WantNoNarrowCells fails the test if a cell of a table is so narrow that its text is broken into many short lines.
+// WantNoNarrowCells fails the test if a cell of a table is so narrow that its text is broken into many short lines, or that a short name is broken.
 func (p *Page) WantNoNarrowCells() {
 	p.t.Helper()
 	for _, cell := range Eval[[]string](p, `[...document.querySelectorAll("th, td")].filter(e => e.clientWidth < 100 && e.innerText.length > 60)
 		.slice(0, 5).map(e => e.clientWidth + " pixels for " + e.innerText)`) {
 		p.t.Errorf("%s: a cell is too narrow: %s", p.URL(), cell)
+	}
+	for _, cell := range Eval[[]string](p, `[...document.querySelectorAll("th[scope=row] bdi, td.name bdi")].filter(e => e.checkVisibility() &&
+		/^\S{1,12}$/.test(e.textContent) && e.getClientRects().length > 1).slice(0, 5).map(e => e.textContent)`) {
+		p.t.Errorf("%s: the short name %s is broken", p.URL(), cell)
 	}
 }
 

@@ -26,6 +26,7 @@ var pages = []struct{ name, path string }{
 	{"runbooks", "/runbooks"},
 	{"runbook", "/runbooks/PlacementHubHasNoLeader"},
 	{"clusters", "/clusters"},
+	{"sets", "/sets"},
 	{"cluster", "/clusters/gpu1"},
 	{"cluster-drain", "/clusters/eu1?drain=true"},
 	{"cluster-mistake", "/clusters/eu1?drain=true&label=region&taint=gpu%3ANoSelect"},
