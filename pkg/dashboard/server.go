@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/klog/v2"
 
@@ -41,8 +40,9 @@ const (
 	maxEchoBytes = 64 << 10
 	// maxProblemBytes bounds the text of a problem.
 	maxProblemBytes = 2 << 10
-	// maxInFlight bounds the bytes that are being written. A larger page is written alone.
-	maxInFlight = 32 << 20
+	// maxInFlight bounds the bytes that are being written, and maxInFlightOfUser those of a tenant. One larger page at a time is written.
+	maxInFlight       = 32 << 20
+	maxInFlightOfUser = 8 << 20
 	// retryAfter is the Retry-After header, in seconds.
 	retryAfter = "2"
 )
@@ -56,7 +56,7 @@ type Server struct {
 	turns, searches *turns.Turns
 	streams         *turns.Places
 	// inFlight counts the bytes of pages, and of parts of them, that browsers have not taken yet.
-	inFlight *semaphore.Weighted
+	inFlight *turns.Bytes
 	// followers are the event streams, and searchers those of pages that may take long.
 	followers, searchers *followers
 	// changes are the last changes of Placements, and moves those of the overview.
@@ -75,7 +75,7 @@ const clusterPages = "/clusters/"
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
-		streams: turns.NewPlaces(maxStreams), inFlight: semaphore.NewWeighted(maxInFlight),
+		streams: turns.NewPlaces(maxStreams), inFlight: turns.NewBytes(maxInFlight, maxInFlightOfUser),
 		followers: newFollowers(), searchers: newFollowers(),
 		changes: newLastChanges(), moves: newLastMoves(), pages: http.NewServeMux(),
 	}
@@ -189,19 +189,21 @@ func (s *Server) answer(
 	if done == nil {
 		return s.failed(ctx, caller, request, errBusy()), leave
 	}
-	defer done() // The turn is kept until the page may be written, so that no more pages are made than are taken.
+	// The turn is kept until the page may be written, so that no more pages are made than are taken. It is that of the tenant alone while other pages
+	// of the tenant are not.
+	defer done()
 	made, err := s.make(ctx, caller, request, view)
 	if err != nil {
 		return s.failed(ctx, caller, request, err), leave
 	}
 
 	answer = s.rendered(request, caller, made)
-	size := min(int64(len(answer.text)), maxInFlight)
-	if s.inFlight.Acquire(ctx, size) != nil {
+	release, err := s.inFlight.Acquire(ctx, tenant, int64(len(answer.text)), func() { lane.Suspend(own) })
+	if err != nil {
 		return s.failed(ctx, caller, request, errBusy()), leave
 	}
 	return answer, func() {
-		s.inFlight.Release(size)
+		release()
 		lane.Leave(tenant)
 	}
 }
