@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -131,5 +132,37 @@ func TestT21StreamsLoseTheirPlacesToNewcomers(t *testing.T) {
 	}
 	if ended.name != "end" || !strings.Contains(ended.data, "503") || !strings.Contains(ended.data, "others need some") {
 		t.Errorf("the stream that has lost its place ends with %v", ended)
+	}
+}
+
+// docs/spec/trust.md T21: the stream of a page that shows nothing to a caller without rights ends, so that it takes no place.
+func TestT21StreamsOfPagesThatShowNothingEnd(t *testing.T) {
+	hub := newTestHub(world()...)
+	hub.Client = interceptor.NewClient(hub.Client.(client.WithWatch), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "", errors.New("refused"))
+		},
+	})
+	server := httptest.NewServer(newPages(hub))
+	t.Cleanup(server.Close)
+	for _, page := range []string{
+		"/", "/placements", "/requests", "/workloads", "/objects", "/clusters", "/placements?namespace=team-a", "/requests?namespace=team-a",
+		"/workloads?namespace=team-a", "/?namespace=team-a", "/objects?namespace=team-a",
+	} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			events, code := eventsOf(t, server, "nobody", "page="+url.QueryEscape(page))
+			if code != http.StatusOK {
+				t.Fatalf("status %d", code)
+			}
+			select {
+			case first := <-events:
+				if first.name != "end" {
+					t.Errorf("the first event is %.100v, want the end", first)
+				}
+			case <-time.After(30 * time.Second):
+				t.Error("the stream goes on")
+			}
+		})
 	}
 }

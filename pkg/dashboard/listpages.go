@@ -69,6 +69,11 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 	return shown, nil
 }
 
+// nothingListed reports whether a list is empty because the caller may list nothing. Its page follows no changes: streams are for those who see some.
+func nothingListed(namespaces []string, objects []item, err error) bool {
+	return len(objects) == 0 && (len(namespaces) == 0 || apierrors.IsForbidden(err))
+}
+
 // isOff returns a sentence about a system whose kind the hub does not serve; empty if it serves the kind.
 func (v *visit) isOff(system string, kind schema.GroupVersionKind) string {
 	if _, err := v.reader().RESTMapper().RESTMapping(kind.GroupKind(), kind.Version); !meta.IsNoMatchError(err) {
@@ -102,7 +107,7 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: placementsSection, Section: placementsSection, JSON: listed(placementsPath, shown),
-		Commands: v.commandsOf("kubectl get " + placementsPath),
+		Commands: v.commandsOf("kubectl get " + placementsPath), Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	return made, nil
@@ -147,6 +152,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: requestsSection, Section: requestsSection, JSON: listed(requestsPath, shown), Commands: v.commandsOf("kubectl get clusterrequests"),
+		Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	return made, nil
@@ -199,7 +205,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: workloadsSection, Section: workloadsSection, JSON: listed("workloads", shown),
-		Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"},
+		Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"}, Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	made.add("named", "named", v.namedWorkload())
