@@ -8,8 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 const (
@@ -18,12 +19,14 @@ const (
 	// changeKept is how long the last change of a Placement is not read again: pages that follow changes are made several times a second, and no
 	// informer has Events.
 	changeKept = 5 * time.Second
-	// changesKept bounds the changes that are kept. Those that were not asked for the longest time go first.
+	// changesKept bounds the changes that are kept. The tenant who has most loses those that were not asked for the longest time.
 	changesKept = 1000
 )
 
 // lastChanges has the last changes of Placements, for the users who may read them. It is safe for concurrent use.
-type lastChanges struct{ kept *lru.Cache }
+type lastChanges struct {
+	kept *turns.Cache[changeKey, lastChange]
+}
 
 // changeKey is a Placement and a user, by name and groups.
 type changeKey struct {
@@ -36,19 +39,20 @@ type lastChange struct {
 	at, read time.Time
 }
 
-func newLastChanges() *lastChanges { return &lastChanges{kept: lru.New(changesKept)} }
+func newLastChanges() *lastChanges {
+	return &lastChanges{kept: turns.NewCache[changeKey, lastChange](changesKept)}
+}
 
 // of returns what the last Event says about who left a Placement, who came, and why; "" if the caller may not list Events, or if there is none any
 // more.
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) (text string, at time.Time) {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
-	kept, _ := c.kept.Get(key)
-	if known, has := kept.(lastChange); has && v.now.Sub(known.read) < changeKept && !v.now.Before(known.read) {
+	if known, has := c.kept.Get(key); has && v.now.Sub(known.read) < changeKept && !v.now.Before(known.read) {
 		return known.text, known.at
 	}
 	found := readLastChange(ctx, v, asked)
 	found.read = v.now
-	c.kept.Add(key, found)
+	c.kept.Add(turns.TenantOf(v.caller), key, found)
 	return found.text, found.at
 }
 
