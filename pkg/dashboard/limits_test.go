@@ -150,7 +150,6 @@ func TestT21StreamsOfPagesThatShowNothingEnd(t *testing.T) {
 		"/workloads?namespace=team-a", "/?namespace=team-a", "/objects?namespace=team-a",
 	} {
 		t.Run(page, func(t *testing.T) {
-			t.Parallel()
 			events, code := eventsOf(t, server, "nobody", "page="+url.QueryEscape(page))
 			if code != http.StatusOK {
 				t.Fatalf("status %d", code)

@@ -98,8 +98,8 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 	}
 }
 
-// TestACancelledEvaluationReusesItsVerdicts checks that an evaluation whose time is over leaves the verdicts of the clusters that it has finished, and
-// none of the cluster at which it ended: the next evaluation evaluates that cluster and those after it alone (docs/spec/trust.md R5).
+// TestACancelledEvaluationReusesItsVerdicts checks that an evaluation whose time is over leaves the verdicts of the clusters that it has finished,
+// and none of the cluster at which it ended: the next evaluation evaluates that cluster and those after it alone (docs/spec/trust.md R5).
 func TestACancelledEvaluationReusesItsVerdicts(t *testing.T) {
 	withCEL, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
 		CEL: []string{`managedCluster.metadata.labels["zone"] != "c"`},
@@ -123,19 +123,22 @@ func TestACancelledEvaluationReusesItsVerdicts(t *testing.T) {
 
 	over := make(chan struct{})
 	m.evaluating = func() {
-		if evaluated++; evaluated == 2 {
+		evaluated++
+		if evaluated == 2 {
 			close(over)
 		}
 	}
 	cancelled := &selector.EvalContext{Done: over}
-	if evaluate(cancelled); !cancelled.Cancelled() {
+	evaluate(cancelled)
+	if !cancelled.Cancelled() {
 		t.Fatal("the evaluation has not ended")
 	}
 	m.evaluating = func() { evaluated++ }
 	if matched := evaluate(&selector.EvalContext{}); evaluated != 2 || matched != 3 {
 		t.Errorf("the next evaluation evaluates %d clusters and matches %d, want 2 and 3", evaluated, matched)
 	}
-	if evaluate(&selector.EvalContext{}); evaluated != 0 {
+	evaluate(&selector.EvalContext{})
+	if evaluated != 0 {
 		t.Errorf("one more evaluation evaluates %d clusters, want none", evaluated)
 	}
 }

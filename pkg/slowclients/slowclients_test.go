@@ -183,7 +183,8 @@ func TestBodiesEnd(t *testing.T) {
 	}
 }
 
-// docs/spec/trust.md T22: over HTTP/2 each stream has its own write deadline. A stream that nobody reads ends, and the others of its connection do not.
+// docs/spec/trust.md T22: over HTTP/2 each stream has its own write deadline. A stream that nobody reads ends, and the others of its connection do
+// not.
 func TestT22StreamsThatNobodyReadsEnd(t *testing.T) {
 	failed := make(chan error, 1)
 	server := httptest.NewUnstartedServer(Handler(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {

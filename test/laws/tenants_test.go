@@ -62,7 +62,8 @@ func checkTenants(t *testing.T, repository fs.FS) []string {
 		for imported, makers := range limiterMakers {
 			inspectCalls(parsed, imported, func(name string) {
 				if callers, is := makers[name]; is && !slices.Contains(callers, file) {
-					findings = append(findings, file+": "+path.Base(imported)+"."+name+" makes a limiter; take one of package turns, which count tenants")
+					made := file + ": " + path.Base(imported) + "." + name
+					findings = append(findings, made+" makes a limiter; take one of package turns, which count tenants")
 				}
 			})
 		}
@@ -93,7 +94,8 @@ func inspectCalls(parsed *ast.File, imported string, found func(name string)) {
 }
 
 func TestTenantCheckerFindsNames(t *testing.T) {
-	source := &fstest.MapFile{Data: []byte("package a\nimport (\n\"" + tenantPackage + "\"\n\"k8s.io/utils/lru\"\n\"golang.org/x/sync/semaphore\"\n)\n" +
+	source := &fstest.MapFile{Data: []byte("package a\nimport (\n\"" + tenantPackage + "\"\n\"k8s.io/utils/lru\"\n" +
+		"\"golang.org/x/sync/semaphore\"\n)\n" +
 		"var a = turns.Tenant(caller.GetName())\nvar b = turns.TenantOf(caller)\nvar c = lru.New(500)\nvar d = semaphore.NewWeighted(1)\n")}
 	repository := fstest.MapFS{
 		"pkg/dashboard/a.go": source, "pkg/dashboard/a_test.go": source, tenantDir + "a.go": source, "pkg/selector/a.go": source,

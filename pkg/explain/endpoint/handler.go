@@ -32,7 +32,8 @@ const (
 	maxOpen = 50
 	// maxOpenOfUser bounds those of a tenant, also while their bodies are read; one of them is evaluated.
 	maxOpenOfUser = 4
-	// maxInFlight bounds the bytes of answers that are being written, and maxInFlightOfUser those of a tenant. One larger answer at a time is written.
+	// maxInFlight bounds the bytes of answers that are being written, and maxInFlightOfUser those of a tenant. Of larger answers one at a time is
+	// written.
 	maxInFlight       = 32 << 20
 	maxInFlightOfUser = 8 << 20
 	// maxErrorBytes bounds the error of a refusal, which may repeat what a caller without rights has sent.

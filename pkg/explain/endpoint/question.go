@@ -180,10 +180,11 @@ func (q *Question) validateLengths() error {
 		}
 		return nil
 	}
-	errs := []error{
+	errs := make([]error, 0, 4+len(q.Objects)+len(q.Kinds)+len(q.Workloads))
+	errs = append(errs,
 		tooLong("command, output, write", maxWordBytes, q.Command, q.Output, q.Write), tooLong("namespace", maxNameBytes, q.Namespace),
 		tooLong("clusters", maxNameBytes, q.Clusters...), tooLong("withoutBindings", maxNameBytes, q.WithoutBindings...),
-	}
+	)
 	for i, object := range q.Objects {
 		errs = append(errs, tooLong(fmt.Sprintf("objects[%d]", i), maxNameBytes, object.Group, object.Kind, object.Name))
 	}

@@ -92,7 +92,8 @@ func (b *Bytes) leave(tenant Tenant) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	own := b.shares[tenant]
-	if own.answers--; own.answers == 0 {
+	own.answers--
+	if own.answers == 0 {
 		delete(b.shares, tenant)
 	}
 }

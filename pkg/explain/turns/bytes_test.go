@@ -84,7 +84,7 @@ func TestBytesAreGivenBack(t *testing.T) {
 				held = held[1:]
 				continue
 			}
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(t.Context())
 			cancel() // It gives up if it has to wait.
 			tenant := Tenant(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tenant"))
 			release, err := bytes.Acquire(ctx, tenant, rapid.Int64Range(0, 12).Draw(t, "size"), nil)
