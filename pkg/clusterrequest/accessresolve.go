@@ -36,6 +36,10 @@ type AccessResolution struct {
 	// given: see Refused.
 	Rights []AccessRight
 	Review bool
+	// Uses are the rights to use the Purposes of the ClusterRequest; see RightsThatLast. Usable is whether the requester has all of them, for the
+	// condition PurposesUsable; empty leaves it as it is.
+	Uses   []AccessRight
+	Usable metav1.ConditionStatus
 }
 
 // Labels returns the labels of an AccessRequest that is resolved.
@@ -118,7 +122,11 @@ func resolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 				to.Cluster.Spec.ClusterProviderRef.Name),
 		}}
 	}
-	return resolveCluster(access, to.Cluster)
+	found := resolveCluster(access, to.Cluster)
+	if isRequest {
+		found.Uses = purposeRights(access, to.Request)
+	}
+	return found
 }
 
 // requestGone reports whether the ClusterRequest of an AccessRequest is missing or being deleted.
