@@ -228,7 +228,7 @@ func (r *reconciler) decide(
 		return resolution, nil
 	}
 	refused, err := r.review(ctx, access, resolution.RightsThatLast(access))
-	if err == nil && refused == nil && len(resolution.Uses) > 0 && !clusterrequest.UsesRecorded(access) {
+	if err == nil && refused == nil {
 		resolution.Usable, err = r.usable(ctx, access, resolution.Uses)
 	}
 	switch {
@@ -245,10 +245,14 @@ func (r *reconciler) decide(
 	return resolution, nil
 }
 
-// usable returns the status of the condition PurposesUsable of an access that is given, or was given before the condition was known.
+// usable returns the status of the condition PurposesUsable of an access that is given, or was given before the condition was known; empty if the
+// condition stays as it is.
 func (r *reconciler) usable(
 	ctx context.Context, access *openmcpv1alpha1.AccessRequest, uses []clusterrequest.AccessRight,
 ) (metav1.ConditionStatus, error) {
+	if len(uses) == 0 || clusterrequest.UsesRecorded(access) {
+		return "", nil
+	}
 	missing, err := r.review(ctx, access, uses)
 	switch {
 	case err != nil:
