@@ -36,6 +36,10 @@ type AccessResolution struct {
 	// given: see Refused.
 	Rights []AccessRight
 	Review bool
+	// Uses are the rights to use the Purposes of the ClusterRequest; see RightsThatLast. Usable is whether the requester has all of them, for the
+	// condition PurposesUsable; empty leaves it as it is.
+	Uses   []AccessRight
+	Usable metav1.ConditionStatus
 }
 
 // Labels returns the labels of an AccessRequest that is resolved.
@@ -73,8 +77,24 @@ func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (t
 
 // ResolveAccess decides on an AccessRequest. Once it is resolved, the access is withdrawn only if the ClusterRequest is deleted or has another
 // Cluster, or the requester has lost one of the rights. A Cluster that is only missing may be created again, and so may a ClusterRequest that was
-// lost with its CustomResourceDefinition.
+// lost with its CustomResourceDefinition. A refusal stays for its generation, whatever comes and goes meanwhile.
 func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
+	found := resolveAccess(access, to)
+	if AccessRefused(access) && found.Resolved != metav1.ConditionTrue {
+		return stillRefused(access, found.Cluster)
+	}
+	return found
+}
+
+// stillRefused returns the refusal of the present generation of an AccessRequest.
+func stillRefused(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) AccessResolution {
+	return AccessResolution{Cluster: cluster, Resolved: metav1.ConditionFalse, Result: Result{
+		Status: openmcpv1alpha1.RequestDenied, Reason: openmcpv1alpha1.ReasonAccessNotAllowed,
+		Message: meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved).Message,
+	}}
+}
+
+func resolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
 	given := access.Status.ClusterRef
 	key, isRequest := AccessReference(access)
 	target, granted := AccessCluster(access, to)
@@ -102,7 +122,11 @@ func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) Ac
 				to.Cluster.Spec.ClusterProviderRef.Name),
 		}}
 	}
-	return resolveCluster(access, to.Cluster)
+	found := resolveCluster(access, to.Cluster)
+	if isRequest {
+		found.Uses = purposeRights(access, to.Request)
+	}
+	return found
 }
 
 // requestGone reports whether the ClusterRequest of an AccessRequest is missing or being deleted.
@@ -146,10 +170,7 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 	}}
 	found.Rights = AccessRights(access, cluster)
 	if AccessRefused(access) && len(found.Rights) > 0 {
-		found.Status, found.Reason = openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed
-		found.Resolved = metav1.ConditionFalse
-		found.Message = meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved).Message
-		return found
+		return stillRefused(access, cluster)
 	}
 	labels := found.Labels()
 	for _, label := range []string{openmcpv1alpha1.ProviderLabel, openmcpv1alpha1.ProfileLabel} {

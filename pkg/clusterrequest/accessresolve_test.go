@@ -148,6 +148,36 @@ func TestResolveAccess(t *testing.T) {
 	})
 }
 
+// docs/spec/trust.md T20: a refusal is final for its generation, whatever happens meanwhile to what the AccessRequest refers to.
+func TestT20RefusalsOutliveTheirReferents(t *testing.T) {
+	refused := func(change func(*accessScene)) AccessResolution {
+		s := newAccessScene()
+		s.new()
+		s.condition(metav1.ConditionFalse, openmcpv1alpha1.ReasonAccessNotAllowed)
+		s.access.Status.Conditions[0].Message = "ask for it"
+		change(s)
+		return ResolveAccess(s.access, s.to)
+	}
+	for reason, change := range map[string]func(*accessScene){
+		"the request is gone":             func(s *accessScene) { s.to = AccessReferents{} },
+		"the request is being deleted":    func(s *accessScene) { s.to.Request.DeletionTimestamp = &now },
+		"the request is not granted":      func(s *accessScene) { s.to.Grant = nil },
+		"the Cluster is gone":             func(s *accessScene) { s.to.Cluster = nil },
+		"the provider gives no access":    func(s *accessScene) { s.to.NoAccess = true },
+		"all of them are there once more": func(*accessScene) {},
+	} {
+		got := refused(change)
+		if got.Resolved != metav1.ConditionFalse || got.Status != openmcpv1alpha1.RequestDenied ||
+			got.Reason != openmcpv1alpha1.ReasonAccessNotAllowed || got.ConditionMessage() != "ask for it" || got.Review {
+			t.Errorf("%s: %+v, want that it stays refused", reason, got)
+		}
+	}
+	got := refused(func(s *accessScene) { s.access.Generation++; s.to = AccessReferents{} })
+	if got.Reason != openmcpv1alpha1.ReasonInvalidReference {
+		t.Errorf("the next generation: %+v", got)
+	}
+}
+
 func TestAccessRights(t *testing.T) {
 	elsewhere := &openmcpv1alpha1.ObjectReference{Namespace: "team-b", Name: "x"}
 	for _, tc := range []struct {

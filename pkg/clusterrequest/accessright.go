@@ -4,6 +4,7 @@ package clusterrequest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -64,6 +65,36 @@ func AccessRights(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha
 		})
 	}
 	return rights
+}
+
+// purposeRights returns the rights to use the Purposes of a ClusterRequest. An access lasts as long as they do only if the requester had all of them
+// when it was given: a ClusterRequest does not say who made it, and a colleague without these rights may ask for access to its Cluster.
+func purposeRights(access *openmcpv1alpha1.AccessRequest, request *openmcpv1alpha1.ClusterRequest) []AccessRight {
+	if request == nil || AccessRequester(access) == "" {
+		return nil
+	}
+	rights := make([]AccessRight, 0, len(request.Spec.Purposes))
+	for _, purpose := range request.Spec.Purposes {
+		rights = append(rights, AccessRight{
+			Verbs: []string{"use"}, Resource: "purposes", Object: types.NamespacedName{Namespace: request.Namespace, Name: string(purpose)},
+			why: fmt.Sprintf("ClusterRequest '%s' has Purpose '%s'", keyOf(request), purpose),
+		})
+	}
+	return rights
+}
+
+// UsesRecorded reports whether it is known if the requester of the present generation of an AccessRequest could use the Purposes.
+func UsesRecorded(access *openmcpv1alpha1.AccessRequest) bool {
+	usable := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionPurposesUsable)
+	return usable != nil && usable.ObservedGeneration == access.Generation
+}
+
+// RightsThatLast returns the rights without which an access that was given ends.
+func (r AccessResolution) RightsThatLast(access *openmcpv1alpha1.AccessRequest) []AccessRight {
+	if UsesRecorded(access) && meta.IsStatusConditionTrue(access.Status.Conditions, openmcpv1alpha1.ConditionPurposesUsable) {
+		return slices.Concat(r.Rights, r.Uses)
+	}
+	return r.Rights
 }
 
 // Attributes returns what the API server is asked about the right, one for each verb.

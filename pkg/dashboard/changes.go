@@ -8,10 +8,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -27,12 +27,14 @@ const (
 	changeSettles = 10 * time.Second
 	// changeTimeout bounds the question about the history, which another process may have to answer.
 	changeTimeout = time.Second
-	// changesKept bounds the changes that are kept. Those that were not asked for the longest time go first.
+	// changesKept bounds the changes that are kept. The tenant who has most loses those that were not asked for the longest time.
 	changesKept = 1000
 )
 
 // lastChanges has the last changes of Placements, for the users who may read them. It is safe for concurrent use.
-type lastChanges struct{ kept *lru.Cache }
+type lastChanges struct {
+	kept *turns.Cache[changeKey, lastChange]
+}
 
 // changeKey is a Placement and a user, by name and groups.
 type changeKey struct {
@@ -56,13 +58,14 @@ func (l *lastChange) until(now time.Time) time.Time {
 	return l.read.Add(changeKept)
 }
 
-func newLastChanges() *lastChanges { return &lastChanges{kept: lru.New(changesKept)} }
+func newLastChanges() *lastChanges {
+	return &lastChanges{kept: turns.NewCache[changeKey, lastChange](changesKept)}
+}
 
 // of returns who left a Placement last, who came, and why. It has no text if the caller may not read that, or if nobody remembers it.
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
-	kept, _ := c.kept.Get(key)
-	known, has := kept.(lastChange)
+	known, has := c.kept.Get(key)
 	version := v.hub.VersionOf(inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name))
 	changed := known.changed
 	if !has || version != known.version {
@@ -74,7 +77,7 @@ func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange 
 		found.read = v.now
 	}
 	found.version, found.changed = version, changed
-	c.kept.Add(key, found)
+	c.kept.Add(turns.TenantOf(v.caller), key, found)
 	return found
 }
 

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
@@ -100,7 +99,7 @@ func (s *Server) events(w http.ResponseWriter, request *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	stream := &stream{writer: w, control: http.NewResponseController(w), inFlight: s.inFlight, lane: lane, turn: turn}
+	stream := &stream{writer: w, control: http.NewResponseController(w), inFlight: s.inFlight, lane: lane, turn: turn, tenant: tenant}
 	stream.hashes = hashesIn(request.URL.Query().Get("have"))
 	// The time to read a request, which a server bounds, is over; the stream goes on.
 	if err := stream.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -283,12 +282,13 @@ type stream struct {
 	writer  http.ResponseWriter
 	control *http.ResponseController
 	// inFlight is that of the Server.
-	inFlight *semaphore.Weighted
+	inFlight *turns.Bytes
 	// hashes are those of the parts that the browser has, by their IDs.
 	hashes map[string]string
-	// turn is that of the user among the streams of the lane.
-	lane *followers
-	turn *turns.Turn
+	// turn is that of the tenant among the streams of the lane.
+	lane   *followers
+	turn   *turns.Turn
+	tenant turns.Tenant
 }
 
 // send sends an event or a comment.
@@ -316,15 +316,16 @@ func (s *stream) sendChanged(ctx context.Context, parts []renderedPart) error {
 	for _, part := range parts {
 		size += int64(len(part.HTML))
 	}
-	if size = min(size, maxInFlight); size == 0 {
+	if size == 0 {
 		return nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
-	if err := s.inFlight.Acquire(waiting, size); err != nil {
-		return fmt.Errorf("waiting for other responses: %w", err)
+	release, err := s.inFlight.Acquire(waiting, s.tenant, size, nil)
+	if err != nil {
+		return fmt.Errorf("sending a part of a page: %w", err)
 	}
-	defer s.inFlight.Release(size)
+	defer release()
 
 	for _, part := range parts {
 		text, err := json.Marshal(update{ID: part.ID, Hash: part.Hash, HTML: string(part.HTML)})

@@ -154,12 +154,12 @@ func TestTheLastChangeIsKeptForAUser(t *testing.T) {
 		t.Error("the last change is read again at once, or what one user has seen is shown to another")
 	}
 	for i := range changesKept - 2 { // Many other Placements are visited; those of jane and ada have room beside them.
-		pages.changes.kept.Add(changeKey{"eve", strconv.Itoa(i)}, lastChange{read: at})
+		pages.changes.kept.Add("eve", changeKey{"eve", strconv.Itoa(i)}, lastChange{read: at})
 	}
 	if shown("jane") || pages.changes.kept.Len() != changesKept {
 		t.Errorf("%d other changes have replaced that of jane", pages.changes.kept.Len())
 	}
-	pages.changes.kept.Add(changeKey{"eve", "one more"}, lastChange{read: at})
+	pages.changes.kept.Add("eve", changeKey{"eve", "one more"}, lastChange{read: at})
 	if shown("jane") || pages.changes.kept.Len() != changesKept {
 		t.Error("one more change has replaced one that was just asked for")
 	}

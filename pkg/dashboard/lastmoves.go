@@ -10,9 +10,9 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/utils/lru"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 const (
@@ -20,12 +20,14 @@ const (
 	lastMovesShown = 5
 	// movesKept is how long the last moves of a user are not asked for again: the overview is made several times a second while it follows changes.
 	movesKept = 5 * time.Second
-	// usersKept bounds the users whose moves are kept. Those who have not looked for the longest time go first.
+	// usersKept bounds the users whose moves are kept. The tenant who has most loses those that were not looked at for the longest time.
 	usersKept = 500
 )
 
 // lastMoves has the rows of the overview, for the users who may read them. It is safe for concurrent use.
-type lastMoves struct{ kept *lru.Cache }
+type lastMoves struct {
+	kept *turns.Cache[movesKey, keptMoves]
+}
 
 // movesKey is a user, by name and groups, with the namespace of the page.
 type movesKey struct{ user, namespace string }
@@ -36,13 +38,14 @@ type keptMoves struct {
 	read  time.Time
 }
 
-func newLastMoves() *lastMoves { return &lastMoves{kept: lru.New(usersKept)} }
+func newLastMoves() *lastMoves {
+	return &lastMoves{kept: turns.NewCache[movesKey, keptMoves](usersKept)}
+}
 
 // of returns the last moves that the caller may read in the namespaces of namespacesShown, the latest first; none where the hub keeps no history.
 func (l *lastMoves) of(ctx context.Context, v *visit, namespaces []string) ([]moveLine, error) {
 	key := movesKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), v.namespace()}
-	kept, _ := l.kept.Get(key)
-	if known, has := kept.(keptMoves); has && v.now.Sub(known.read) < movesKept && !v.now.Before(known.read) {
+	if known, has := l.kept.Get(key); has && v.now.Sub(known.read) < movesKept && !v.now.Before(known.read) {
 		return known.lines, nil
 	}
 	question := (&historyFilter{}).question()
@@ -59,7 +62,7 @@ func (l *lastMoves) of(ctx context.Context, v *visit, namespaces []string) ([]mo
 		lines = append(lines, lineOf(&told.Moves[i]))
 	}
 	slices.Reverse(lines)
-	l.kept.Add(key, keptMoves{lines, v.now})
+	l.kept.Add(turns.TenantOf(v.caller), key, keptMoves{lines, v.now})
 	return lines, nil
 }
 

@@ -73,6 +73,11 @@ func (v *visit) list(d lists.Definition, objects []item, err error) (*lists.List
 	return shown, nil
 }
 
+// nothingListed reports whether a list is empty because the caller may list nothing. Its page follows no changes: streams are for those who see some.
+func nothingListed(namespaces []string, objects []item, err error) bool {
+	return len(objects) == 0 && (len(namespaces) == 0 || apierrors.IsForbidden(err))
+}
+
 // readListed reads the objects of a list. If the page is about one namespace, it reads those of all namespaces where the caller may list them, so
 // that the list counts what its filter hides.
 func (v *visit) readListed(namespaces []string, read func(namespaces []string) ([]item, error)) ([]item, error) {
@@ -126,7 +131,7 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: placementsSection, Section: placementsSection, JSON: listed(placementsPath, shown),
-		Commands: v.commandsOf("kubectl get " + placementsPath),
+		Commands: v.commandsOf("kubectl get " + placementsPath), Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	return made, nil
@@ -169,6 +174,7 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 	shown.Off(v.isOff("clusterrequest", requestKind))
 	made := &page{
 		Title: requestsSection, Section: requestsSection, JSON: listed(requestsPath, shown), Commands: v.commandsOf("kubectl get clusterrequests"),
+		Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	return made, nil
@@ -222,7 +228,7 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	}
 	made := &page{
 		Title: workloadsSection, Section: workloadsSection, JSON: listed("workloads", shown),
-		Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"},
+		Commands: []string{"placement explain TYPE/NAME -n NAMESPACE"}, Static: nothingListed(namespaces, items, refused),
 	}
 	made.addList(shown)
 	made.add("named", "named", v.namedWorkload())

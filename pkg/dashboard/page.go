@@ -212,11 +212,17 @@ func forbiddenText(err error) string {
 		" shows the whole fleet"
 }
 
+// maxNameBytes is the length of the longest name of an object.
+const maxNameBytes = 253
+
 // checkNames returns an error if a name in the URL of a request cannot be that of an object. Clients would refuse it with errors of their own.
 func checkNames(request *http.Request) error {
 	for _, name := range []string{
 		request.PathValue("namespace"), request.PathValue("kind"), request.PathValue("name"), request.URL.Query().Get("namespace"),
 	} {
+		if len(name) > maxNameBytes {
+			return refuse(http.StatusNotFound, "there is no object of a name with %d bytes: it has %d at most; correct it", len(name), maxNameBytes)
+		}
 		if wrong := rest.IsValidPathSegmentName(name); len(wrong) > 0 {
 			return refuse(http.StatusNotFound, "there is no object of the name %q: a name %s; correct it", name, strings.Join(wrong, ", "))
 		}

@@ -90,8 +90,12 @@ var sections = []struct{ name, path string }{
 
 // renderPage renders a whole page.
 func (s *Server) renderPage(request *http.Request, caller user.Info, made *page) ([]byte, error) {
+	namespace := request.URL.Query().Get("namespace")
+	if len(namespace) > maxNameBytes { // It is none, and every link would repeat it.
+		namespace = ""
+	}
 	data := layout{
-		Title: made.Title, Section: made.Section, Crumbs: made.Crumbs, Namespace: request.URL.Query().Get("namespace"),
+		Title: made.Title, Section: made.Section, Crumbs: made.Crumbs, Namespace: namespace,
 		Login: s.gate.loginPage(), Commands: made.Commands,
 		Follows: !made.Static && made.Code == 0 && request.Method == http.MethodGet,
 	}

@@ -13,9 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
-	"golang.org/x/sync/semaphore"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/klog/v2"
 
@@ -40,8 +38,11 @@ const (
 	// maxBodyBytes bounds an edited object, and maxEchoBytes one that is shown again.
 	maxBodyBytes = 1 << 20
 	maxEchoBytes = 64 << 10
-	// maxInFlight bounds the bytes that are being written. A larger page is written alone.
-	maxInFlight = 32 << 20
+	// maxProblemBytes bounds the text of a problem.
+	maxProblemBytes = 2 << 10
+	// maxInFlight bounds the bytes that are being written, and maxInFlightOfUser those of a tenant. One larger page at a time is written.
+	maxInFlight       = 32 << 20
+	maxInFlightOfUser = 8 << 20
 	// retryAfter is the Retry-After header, in seconds.
 	retryAfter = "2"
 )
@@ -55,7 +56,7 @@ type Server struct {
 	turns, searches *turns.Turns
 	streams         *turns.Places
 	// inFlight counts the bytes of pages, and of parts of them, that browsers have not taken yet.
-	inFlight *semaphore.Weighted
+	inFlight *turns.Bytes
 	// followers are the event streams, and searchers those of pages that may take long.
 	followers, searchers *followers
 	// changes are the last changes of Placements, and moves those of the overview.
@@ -74,7 +75,7 @@ const clusterPages = "/clusters/"
 func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	s := &Server{
 		hub: hub, gate: gate, now: now, turns: turns.New(maxRunning, maxOpenOfUser), searches: turns.New(maxRunning, maxOpenOfUser),
-		streams: turns.NewPlaces(maxStreams), inFlight: semaphore.NewWeighted(maxInFlight),
+		streams: turns.NewPlaces(maxStreams), inFlight: turns.NewBytes(maxInFlight, maxInFlightOfUser),
 		followers: newFollowers(), searchers: newFollowers(),
 		changes: newLastChanges(), moves: newLastMoves(), pages: http.NewServeMux(),
 	}
@@ -112,7 +113,9 @@ func New(hub Hub, gate Gate, now func() time.Time) *Server {
 	routes.HandleFunc("GET "+runbooks.Path, s.runbook)
 	routes.HandleFunc("GET "+runbooks.Path+"/{name}", s.runbook)
 	if gate, tokens := gate.(*TokenGate); tokens {
-		routes.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { s.respondLogin(w, r, http.StatusOK, "") })
+		routes.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
+			s.respondLogin(w, r, r.URL.Query().Get("to"), http.StatusOK, "")
+		})
 		routes.HandleFunc("POST /login", func(w http.ResponseWriter, r *http.Request) { s.login(w, r, gate) })
 		routes.HandleFunc("POST /logout", func(w http.ResponseWriter, r *http.Request) {
 			gate.logout(w)
@@ -187,19 +190,21 @@ func (s *Server) answer(
 	if done == nil {
 		return s.failed(ctx, caller, request, errBusy()), leave
 	}
-	defer done() // The turn is kept until the page may be written, so that no more pages are made than are taken.
+	// The turn is kept until the page may be written, so that no more pages are made than are taken. It is that of the tenant alone while other pages
+	// of the tenant are not.
+	defer done()
 	made, err := s.make(ctx, caller, request, view)
 	if err != nil {
 		return s.failed(ctx, caller, request, err), leave
 	}
 
 	answer = s.rendered(request, caller, made)
-	size := min(int64(len(answer.text)), maxInFlight)
-	if s.inFlight.Acquire(ctx, size) != nil {
+	release, err := s.inFlight.Acquire(ctx, tenant, int64(len(answer.text)), func() { lane.Suspend(own) })
+	if err != nil {
 		return s.failed(ctx, caller, request, errBusy()), leave
 	}
 	return answer, func() {
-		s.inFlight.Release(size)
+		release()
 		lane.Leave(tenant)
 	}
 }
@@ -231,10 +236,14 @@ func readBody(w http.ResponseWriter, request *http.Request) error {
 	return nil
 }
 
-// problemPage returns the page of a problem.
+// problemPage returns the page of a problem. It repeats little of what the caller has sent: rights were not asked for, perhaps.
 func problemPage(told *problem) *page {
-	made := &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": told.text}}
-	made.add("problem", "problem", told.text)
+	text := told.text
+	if len(text) > maxProblemBytes {
+		text = strings.ToValidUTF8(text[:maxProblemBytes], "") + "…"
+	}
+	made := &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": text}}
+	made.add("problem", "problem", text)
 	return made
 }
 
@@ -270,7 +279,7 @@ func (s *Server) refuseCaller(w http.ResponseWriter, request *http.Request, err 
 	case collects:
 		into.collect(nil, told)
 	case told.code == http.StatusUnauthorized && s.gate.loginPage() && !wantsJSON(request):
-		http.Redirect(w, request, link([]string{"login"}, "to", request.URL.RequestURI()), http.StatusSeeOther)
+		http.Redirect(w, request, link([]string{"login"}, "to", wanted(request.URL.RequestURI())), http.StatusSeeOther)
 	default:
 		if told.code == http.StatusUnauthorized && wantsJSON(request) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -360,50 +369,6 @@ func jsonOf(value any) []byte {
 		return []byte(`{"error":"the page has no JSON"}`)
 	}
 	return append(text, '\n')
-}
-
-// login takes the token of the form.
-func (s *Server) login(w http.ResponseWriter, request *http.Request, gate *TokenGate) {
-	err := request.ParseForm()
-	if err == nil {
-		err = gate.login(w, request, request.PostForm.Get("token"))
-	}
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		s.respondLogin(w, request, http.StatusRequestEntityTooLarge, "this is no token")
-	case err != nil:
-		s.respondLogin(w, request, http.StatusUnauthorized, err.Error())
-	default:
-		http.Redirect(w, request, wanted(request.Form.Get("to")), http.StatusSeeOther) //nolint:gosec // It is a path of this server.
-	}
-}
-
-// ownPath returns the path and the query of a URL of this server, or the first page for anything else. Browsers leave control characters out, take a
-// backslash for a slash, and what begins with two slashes for the name of a host.
-func ownPath(of *url.URL) string {
-	foreign := func(r rune) bool { return r == '\\' || unicode.IsControl(r) }
-	if !strings.HasPrefix(of.Path, "/") || strings.HasPrefix(of.Path, "//") || strings.HasPrefix(of.Path, "/login") ||
-		strings.ContainsFunc(of.Path, foreign) {
-		return "/"
-	}
-	own := url.URL{Path: of.Path, RawQuery: of.RawQuery}
-	return own.String()
-}
-
-// wanted returns the page that a form leads to.
-func wanted(to string) string {
-	parsed, err := url.Parse(to)
-	if err != nil {
-		return "/"
-	}
-	return ownPath(parsed)
-}
-
-func (s *Server) respondLogin(w http.ResponseWriter, request *http.Request, code int, because string) {
-	made := &page{Title: "Log in", Code: code, JSON: map[string]string{"error": because}}
-	made.add("login", "login", map[string]string{"Problem": because, "To": wanted(request.FormValue("to"))})
-	s.rendered(request, nil, made).write(w, request)
 }
 
 // runbook serves a runbook, or the list of them.

@@ -63,6 +63,7 @@ func objectsPage(ctx context.Context, v *visit) (*page, error) {
 	told := listed(objectsPath, shown)
 	told["failed"] = found.failures().Items
 	made.JSON = told
+	made.Static = nothingListed(namespaces, found.objects, refused)
 	if apierrors.IsForbidden(refused) {
 		shown.Empty = "Which objects are delivered to all clusters is for those who may list ManifestWorks. Name a namespace to see its objects."
 	}

@@ -97,3 +97,48 @@ func TestEventsDoNotWaitForExpressions(t *testing.T) {
 		t.Error("the verdict of an evaluation that a change overtook is cached")
 	}
 }
+
+// TestACancelledEvaluationReusesItsVerdicts checks that an evaluation whose time is over leaves the verdicts of the clusters that it has finished,
+// and none of the cluster at which it ended: the next evaluation evaluates that cluster and those after it alone (docs/spec/trust.md R5).
+func TestACancelledEvaluationReusesItsVerdicts(t *testing.T) {
+	withCEL, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
+		CEL: []string{`managedCluster.metadata.labels["zone"] != "c"`},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	i := New(selector.NewCompiler())
+	for _, name := range []string{"c1", "c2", "c3"} {
+		i.SetCluster(managed(name, "a", "zone", name))
+	}
+	i.Subscribe(Key{}, Dependencies{Predicates: []*selector.Selector{withCEL}})
+	snapshot := i.SnapshotFor(Key{})
+	m := i.views.byIdentity[withCEL.Identity()].celCache
+	m.verdicts, m.details = celVerdicts{}, map[uint]verdictDetails{} // None is known.
+	evaluated := 0
+	evaluate := func(evaluation *selector.EvalContext) (matched uint) {
+		evaluated = 0
+		return snapshot.MatchCEL(withCEL, snapshot.alive.Clone(), evaluation, func(*clusterinfo.ClusterInfo, selector.Verdict) {}).Count()
+	}
+
+	over := make(chan struct{})
+	m.evaluating = func() {
+		evaluated++
+		if evaluated == 2 {
+			close(over)
+		}
+	}
+	cancelled := &selector.EvalContext{Done: over}
+	evaluate(cancelled)
+	if !cancelled.Cancelled() {
+		t.Fatal("the evaluation has not ended")
+	}
+	m.evaluating = func() { evaluated++ }
+	if matched := evaluate(&selector.EvalContext{}); evaluated != 2 || matched != 3 {
+		t.Errorf("the next evaluation evaluates %d clusters and matches %d, want 2 and 3", evaluated, matched)
+	}
+	evaluate(&selector.EvalContext{})
+	if evaluated != 0 {
+		t.Errorf("one more evaluation evaluates %d clusters, want none", evaluated)
+	}
+}

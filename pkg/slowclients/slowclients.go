@@ -67,6 +67,36 @@ func (w *writer) Write(text []byte) (int, error) {
 	return w.ResponseWriter.Write(text) //nolint:wrapcheck // It is the writer of the server.
 }
 
+// Bodies ends bodies that do not come within a time. It is for handlers that do not read them by ReadBody.
+func Bodies(within time.Duration, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		control := http.NewResponseController(w)
+		// A writer without deadlines is none of a server.
+		if request.Body != http.NoBody && control.SetReadDeadline(time.Now().Add(within)) == nil {
+			asked := *request
+			asked.Body = &body{ReadCloser: request.Body, control: control}
+			request = &asked
+		}
+		handler.ServeHTTP(w, request)
+	})
+}
+
+// body ends the deadline with its last byte: whoever waits for the response may take longer.
+type body struct {
+	io.ReadCloser
+
+	control *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *body) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{}) // It was set before.
+	}
+	return n, err //nolint:wrapcheck // Readers tell errors apart.
+}
+
 // ReadBody reads the body of a request in time, of at most so many bytes. The error wraps *http.MaxBytesError for a larger one.
 func ReadBody(w http.ResponseWriter, request *http.Request, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)

@@ -6,12 +6,14 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -126,5 +128,125 @@ func TestSlowBodies(t *testing.T) {
 		if err != nil || answer.StatusCode != http.StatusOK || string(text) != "tea" {
 			t.Errorf("answer %d %q, error %v", answer.StatusCode, text, err)
 		}
+	}
+}
+
+// A body that does not come in time ends, over HTTP/1.1 and HTTP/2; one that has come lets its client wait.
+func TestBodiesEnd(t *testing.T) {
+	for _, protocol := range []int{1, 2} {
+		t.Run(fmt.Sprint("HTTP/", protocol), func(t *testing.T) {
+			const within = 300 * time.Millisecond
+			ended := make(chan error, 1)
+			server := httptest.NewUnstartedServer(Bodies(within, http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+				_, err := io.ReadAll(request.Body)
+				if err == nil {
+					select {
+					case <-time.After(2 * within):
+					case <-request.Context().Done():
+						err = request.Context().Err()
+					}
+				}
+				ended <- err
+			})))
+			server.EnableHTTP2 = protocol == 2
+			server.StartTLS()
+			defer server.Close()
+			send := func(body io.Reader) {
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := server.Client().Do(request)
+				if err != nil {
+					return // The server may close the connection.
+				}
+				if response.ProtoMajor != protocol {
+					t.Errorf("the response came over HTTP/%d", response.ProtoMajor)
+				}
+				_ = response.Body.Close()
+			}
+			send(strings.NewReader("tea"))
+			if err := <-ended; err != nil {
+				t.Errorf("a body that has come: %v", err)
+			}
+			slow, end := io.Pipe()
+			defer func() { _ = end.Close() }()
+			go func() { _, _ = io.WriteString(end, "t") }()
+			var sent sync.WaitGroup
+			sent.Go(func() { send(slow) })
+			if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("a body that does not come ends with %v", err)
+			}
+			_ = end.Close()
+			sent.Wait()
+		})
+	}
+}
+
+// docs/spec/trust.md T22: over HTTP/2 each stream has its own write deadline. A stream that nobody reads ends, and the others of its connection do
+// not.
+func TestT22StreamsThatNobodyReadsEnd(t *testing.T) {
+	failed := make(chan error, 1)
+	server := httptest.NewUnstartedServer(Handler(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if request.URL.Path == "/other" {
+			_, _ = io.WriteString(w, "tea")
+			return
+		}
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+			t.Error(err)
+		}
+		_, err := w.Write(bytes.Repeat([]byte("x"), 64<<20))
+		failed <- err
+	})))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	get := func(path string) *http.Response {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response.ProtoMajor != 2 {
+			t.Errorf("%s came over HTTP/%d", path, response.ProtoMajor)
+		}
+		return response
+	}
+	unread := get("/unread")
+	defer func() { _ = unread.Body.Close() }()
+	if err := <-failed; err == nil {
+		t.Error("the write of a stream that nobody reads has ended without an error")
+	}
+	other := get("/other")
+	defer func() { _ = other.Body.Close() }()
+	if text, err := io.ReadAll(other.Body); err != nil || string(text) != "tea" {
+		t.Errorf("another stream reads %q, error %v", text, err)
+	}
+}
+
+// The deadline that Handler sets by itself holds over HTTP/2, too.
+func TestT22HandlerSetsTheDeadlineOfStreams(t *testing.T) {
+	began, failed := time.Now(), make(chan error, 1)
+	server := httptest.NewUnstartedServer(Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, err := w.Write(bytes.Repeat([]byte("x"), 64<<20))
+		failed <- err
+	})))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := <-failed; err == nil || time.Since(began) < writeTime-time.Second || time.Since(began) > 2*writeTime {
+		t.Errorf("the write ended after %v with %v, want an error after %v", time.Since(began), err, writeTime)
 	}
 }

@@ -227,7 +227,10 @@ func (r *reconciler) decide(
 	if !resolution.Review && !again {
 		return resolution, nil
 	}
-	refused, err := r.review(ctx, access, resolution.Rights)
+	refused, err := r.review(ctx, access, resolution.RightsThatLast(access))
+	if err == nil && refused == nil {
+		resolution.Usable, err = r.usable(ctx, access, resolution.Uses)
+	}
 	switch {
 	case err != nil:
 		return clusterrequest.AccessResolution{}, err
@@ -240,6 +243,25 @@ func (r *reconciler) decide(
 			"user", clusterrequest.AccessRequester(access), "right", refused.String(), "after", clusterrequest.AccessReviewGrace)
 	}
 	return resolution, nil
+}
+
+// usable returns the status of the condition PurposesUsable of an access that is given, or was given before the condition was known; empty if the
+// condition stays as it is.
+func (r *reconciler) usable(
+	ctx context.Context, access *openmcpv1alpha1.AccessRequest, uses []clusterrequest.AccessRight,
+) (metav1.ConditionStatus, error) {
+	if len(uses) == 0 || clusterrequest.UsesRecorded(access) {
+		return "", nil
+	}
+	missing, err := r.review(ctx, access, uses)
+	switch {
+	case err != nil:
+		return "", err
+	case missing != nil:
+		return metav1.ConditionFalse, nil
+	default:
+		return metav1.ConditionTrue, nil
+	}
 }
 
 // requestDefinition is the name of the CustomResourceDefinition of ClusterRequests.

@@ -32,15 +32,30 @@ func (r *reconciler) label(ctx context.Context, access *openmcpv1alpha1.AccessRe
 	return nil
 }
 
+// usableMessages are those of the condition PurposesUsable.
+var usableMessages = map[metav1.ConditionStatus]string{
+	metav1.ConditionTrue:  "the requester can use the Purposes of the ClusterRequest: the access ends when one of these permissions is gone",
+	metav1.ConditionFalse: "the requester cannot use all Purposes of the ClusterRequest: the access does not depend on these permissions",
+}
+
 // writeStatus writes a resolution into the status of an AccessRequest. changed has the metadata as it was written, and the
 // Cluster of the resolution.
 func (r *reconciler) writeStatus(
 	ctx context.Context, access, changed *openmcpv1alpha1.AccessRequest, resolution clusterrequest.AccessResolution,
 ) error {
-	if clusterrequest.AccessResolved(access) && (resolution.Resolved == "" || sameCondition(access, resolution)) {
-		return nil // The rest is the provider's.
-	}
 	status := &changed.Status
+	if resolution.Usable != "" {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: openmcpv1alpha1.ConditionPurposesUsable, Status: resolution.Usable, Reason: "Reviewed", Message: usableMessages[resolution.Usable],
+			ObservedGeneration: access.Generation, LastTransitionTime: metav1.NewTime(r.clock.Now()),
+		})
+	}
+	if clusterrequest.AccessResolved(access) && (resolution.Resolved == "" || sameCondition(access, resolution)) {
+		if resolution.Usable == "" {
+			return nil
+		}
+		return r.patchStatus(ctx, access, changed) // The rest is the provider's.
+	}
 	status.Status, status.Reason, status.Message, status.ObservedGeneration =
 		resolution.Status, resolution.Reason, resolution.Message, access.Generation
 

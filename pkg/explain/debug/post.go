@@ -5,7 +5,6 @@ package debug
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
 
 // maxBodyBytes bounds the body of a POST.
@@ -76,7 +76,7 @@ type postedPlacement struct {
 
 // readPosted reads from the body of a POST the fields that authorization needs. As upstream, it ignores the path below Path.
 func readPosted(w http.ResponseWriter, request *http.Request, adapter api.Adapter) (*postedPlacement, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
+	body, err := slowclients.ReadBody(w, request, maxBodyBytes)
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return nil, newStatusError(http.StatusRequestEntityTooLarge, "the Placement has more than %d bytes: send it without managedFields and status",
 			tooLong.Limit)

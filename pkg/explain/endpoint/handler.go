@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -32,8 +32,12 @@ const (
 	maxOpen = 50
 	// maxOpenOfUser bounds those of a tenant, also while their bodies are read; one of them is evaluated.
 	maxOpenOfUser = 4
-	// maxInFlight bounds the bytes of answers that are being written. A larger one is written alone.
-	maxInFlight = 32 << 20
+	// maxInFlight bounds the bytes of answers that are being written, and maxInFlightOfUser those of a tenant. Of larger answers one at a time is
+	// written.
+	maxInFlight       = 32 << 20
+	maxInFlightOfUser = 8 << 20
+	// maxErrorBytes bounds the error of a refusal, which may repeat what a caller without rights has sent.
+	maxErrorBytes = 1 << 10
 )
 
 // retryAfter is the Retry-After header, in seconds.
@@ -77,7 +81,7 @@ type Handler struct {
 	turns *turns.Turns
 	open  *turns.Places
 	// inFlight counts the bytes of answers that clients have not taken yet.
-	inFlight *semaphore.Weighted
+	inFlight *turns.Bytes
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -86,7 +90,7 @@ var _ http.Handler = (*Handler)(nil)
 func New(authenticator authenticator.Request, authority access.Authorizer, explainer Explainer) *Handler {
 	return &Handler{
 		authenticator: authenticator, authority: authority, explainer: explainer,
-		turns: turns.New(maxConcurrent, maxOpenOfUser), open: turns.NewPlaces(maxOpen), inFlight: semaphore.NewWeighted(maxInFlight),
+		turns: turns.New(maxConcurrent, maxOpenOfUser), open: turns.NewPlaces(maxOpen), inFlight: turns.NewBytes(maxInFlight, maxInFlightOfUser),
 	}
 }
 
@@ -122,7 +126,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
 	}
-	respond(ctx, w, refused.code, Answer{Error: refused.Error()})
+	respond(ctx, w, refused.code, Answer{Error: shortened(refused.Error())})
+}
+
+// shortened returns the begin and the end of a long text: refusals end with what to do.
+func shortened(text string) string {
+	if len(text) <= maxErrorBytes {
+		return text
+	}
+	const half = maxErrorBytes/2 - 4
+	return strings.ToValidUTF8(text[:half], "") + " … " + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
 func respond(ctx context.Context, w http.ResponseWriter, code int, answer Answer) {
@@ -181,11 +194,17 @@ func (h *Handler) serve(
 	if ctx.Err() != nil { // The error says that the time is over, or that the place was taken.
 		return answer, err
 	}
-	size := min(int64(len(answer.Output)), maxInFlight)
-	if h.inFlight.Acquire(ctx, size) != nil { // The turn is kept meanwhile, so that no more answers are made than are taken.
+	size := len(answer.Output)
+	if err != nil {
+		size += len(err.Error())
+	}
+	// The turn is kept meanwhile, so that no more answers are made than are taken. It is that of the tenant alone while other answers of the tenant
+	// are not.
+	release, wait := h.inFlight.Acquire(ctx, tenant, int64(size), func() { h.turns.Suspend(own) })
+	if wait != nil {
 		return Answer{}, errBusy()
 	}
-	later(func() { h.inFlight.Release(size) })
+	later(release)
 	return answer, err
 }
 

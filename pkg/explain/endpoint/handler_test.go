@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -88,6 +89,8 @@ func (e *explainer) Explain(ctx context.Context, question *Question) (Answer, er
 	switch question.Objects[0].Name {
 	case "x":
 		return Answer{Output: "because"}, nil
+	case "large":
+		return Answer{Output: strings.Repeat("x", maxInFlightOfUser/2+1)}, nil
 	case "unreadable":
 		return Answer{}, fmt.Errorf("reading: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil))
 	case "broken":
@@ -350,6 +353,65 @@ func TestT22AnswersCountUntilTheyAreRead(t *testing.T) {
 	answers.Wait()
 	if code, _, _ := post(t.Context(), h, "attacker", question("attacker", "x")); code != http.StatusOK {
 		t.Errorf("a question after the answers were read gets %d", code)
+	}
+}
+
+// docs/spec/trust.md T22: tenants who do not read large answers take their own shares of the bytes in flight. They keep no turn while they wait for
+// that.
+func TestT22LargeAnswersOfTenantsWhoDoNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reviewer{}
+		h := New(r, r, &explainer{})
+		writing, read := make(chan struct{}, 100), make(chan struct{})
+		var answers sync.WaitGroup
+		for n := range maxConcurrent + 1 {
+			name := fmt.Sprintf("attacker-%d", n)
+			for range maxOpenOfUser - 1 {
+				answers.Go(func() {
+					request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, strings.NewReader(question(name, "large")))
+					request.Header.Set("Authorization", "Bearer "+name)
+					h.ServeHTTP(&unread{httptest.NewRecorder(), writing, read}, request)
+				})
+			}
+		}
+		synctest.Wait()
+		if len(writing) != maxConcurrent+1 {
+			t.Errorf("%d answers are being written, want one of each tenant", len(writing))
+		}
+		began := time.Now()
+		code, answer, _ := post(t.Context(), h, "team-a", question("team-a", "large"))
+		if took := time.Since(began); code != http.StatusOK || took > time.Second {
+			t.Errorf("another user gets %d %.100s after %v", code, answer.Error, took)
+		}
+		close(read)
+		answers.Wait()
+	})
+}
+
+// docs/spec/trust.md T22: what a caller without rights sends is hardly repeated.
+func TestT22RefusalsRepeatLittle(t *testing.T) {
+	long := strings.Repeat("x", 512<<10)
+	for reason, body := range map[string]string{
+		"a command":        `{"namespace":"team-a","command":"` + long + `","objects":[{"kind":"Thing","name":"x"}]}`,
+		"an output":        `{"namespace":"team-a","output":"` + long + `","objects":[{"kind":"Thing","name":"x"}]}`,
+		"a namespace":      question(long, "x"),
+		"a name":           question("team-a", long),
+		"a name in quotes": question("team-a", strings.Repeat(`\n`, 100<<10)),
+		"a number":         `{"limit":1` + strings.Repeat("0", 512<<10) + `}`,
+		"many names": `{"namespace":"team-a","objects":[` + strings.Repeat(`{"kind":"Thing","name":"`+long[:200]+`"},`, 19) +
+			`{"kind":"Thing","name":"x"}]}`,
+	} {
+		r := &reviewer{}
+		recorder := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer nobody")
+		New(r, r, &explainer{}).ServeHTTP(recorder, request)
+		if recorder.Code != http.StatusBadRequest && recorder.Code != http.StatusForbidden || recorder.Body.Len() > 2*maxErrorBytes {
+			t.Errorf("%s: status %d with %d bytes", reason, recorder.Code, recorder.Body.Len())
+		}
+		if reason == "many names" && !strings.Contains(recorder.Body.String(), "permits the explanation") {
+			t.Errorf("the refusal does not say what to do: %s", recorder.Body)
+		}
 	}
 }
 

@@ -35,6 +35,9 @@ const (
 	maxKinds    = 30
 	maxClusters = 20
 	maxBindings = 20
+	// maxNameBytes bounds each name of an object, a namespace, a kind or a group, and maxWordBytes a command and a format.
+	maxNameBytes = 253
+	maxWordBytes = 63
 	// maxManager bounds a field manager, as an API server does.
 	maxManager = 128
 	// maxWidth bounds the columns of a terminal.
@@ -161,10 +164,37 @@ func (q *Question) validate() error {
 	); err != nil {
 		return err
 	}
-	if err := q.validateNames(); err != nil {
+	if err := errors.Join(q.validateLengths(), q.validateNames()); err != nil {
 		return err
 	}
 	return q.validateCommand()
+}
+
+// validateLengths returns which texts are too long to be what they name. Errors may repeat the others.
+func (q *Question) validateLengths() error {
+	tooLong := func(field string, most int, texts ...string) error {
+		for _, text := range texts {
+			if len(text) > most {
+				return fmt.Errorf("%s: %d bytes are too many; it has at most %d", field, len(text), most)
+			}
+		}
+		return nil
+	}
+	errs := make([]error, 0, 4+len(q.Objects)+len(q.Kinds)+len(q.Workloads))
+	errs = append(errs,
+		tooLong("command, output, write", maxWordBytes, q.Command, q.Output, q.Write), tooLong("namespace", maxNameBytes, q.Namespace),
+		tooLong("clusters", maxNameBytes, q.Clusters...), tooLong("withoutBindings", maxNameBytes, q.WithoutBindings...),
+	)
+	for i, object := range q.Objects {
+		errs = append(errs, tooLong(fmt.Sprintf("objects[%d]", i), maxNameBytes, object.Group, object.Kind, object.Name))
+	}
+	for i, kind := range q.Kinds {
+		errs = append(errs, tooLong(fmt.Sprintf("kinds[%d]", i), maxNameBytes, kind.Group, kind.Kind))
+	}
+	for i, workload := range q.Workloads {
+		errs = append(errs, tooLong(fmt.Sprintf("workloads[%d]", i), maxNameBytes, workload.Group, workload.Kind, workload.Name))
+	}
+	return errors.Join(errs...)
 }
 
 // validateNames returns which name of an object, a kind or a set is missing.

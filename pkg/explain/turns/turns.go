@@ -53,6 +53,7 @@ type Turn struct {
 	open    int
 	last    time.Time     // the end of the last evaluation
 	took    time.Duration // the time of the last evaluation
+	current *waiter       // the evaluation that runs
 	left    time.Time     // the end of the last request
 }
 
@@ -69,8 +70,8 @@ type waiter struct {
 	since  time.Time
 	ready  chan struct{} // is closed when it may run
 	began  time.Time
-	// hurries reports that the user hurries.
-	hurries bool
+	// hurries reports that the user hurries, and ended that the evaluation has ended for the others.
+	hurries, ended bool
 }
 
 // before reports whether a waiter goes before another one that came earlier.
@@ -186,13 +187,32 @@ func (t *Turns) TakeUrgent(ctx context.Context, own *Turn, urgent func() bool) (
 func (t *Turns) release(w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.end(w)
+	w.of.running, w.of.current = false, nil
+	t.start()
+}
+
+// end ends an evaluation for the others.
+func (t *Turns) end(w *waiter) {
+	if w.ended {
+		return
+	}
 	now := time.Now()
-	w.of.last, w.of.took, w.of.running = now, now.Sub(w.began), false
+	w.ended, w.of.last, w.of.took = true, now, now.Sub(w.began)
 	t.free++
 	if w.hurries {
 		time.AfterFunc(min((hurryPace-1)*w.of.took, longestPause), t.resume)
 	}
-	t.start()
+}
+
+// Suspend lets others run while the evaluation of a user waits for something else. The user has no other evaluation until it is done.
+func (t *Turns) Suspend(own *Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own.current != nil {
+		t.end(own.current)
+		t.start()
+	}
 }
 
 // resume lets an evaluation of a user who hurries start again.
@@ -216,7 +236,7 @@ func (t *Turns) start() {
 			return
 		}
 		w := t.waiting[first]
-		w.of.running, w.began = true, time.Now()
+		w.of.running, w.of.current, w.began = true, w, time.Now()
 		t.paused = t.paused || w.hurries
 		t.urgent++
 		if !w.urgent() {

@@ -44,6 +44,41 @@ func TestOneEvaluationOfEachUserAtATime(t *testing.T) {
 	})
 }
 
+// An evaluation that waits for something else lets those of other users run, and none of its user.
+func TestSuspendedEvaluationsLetOthersRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := New(1, 4)
+		first, _ := turns.Join("a")
+		done := turns.Take(t.Context(), first)
+		ran := make(chan Tenant, 3)
+		run := func(user Tenant) {
+			own, _ := turns.Join(user)
+			turns.Take(t.Context(), own)()
+			ran <- user
+		}
+		go run("a")
+		go run("b")
+		synctest.Wait()
+		if len(ran) > 0 {
+			t.Fatalf("%s runs beside the first", <-ran)
+		}
+		turns.Suspend(first)
+		turns.Suspend(first)
+		synctest.Wait()
+		if len(ran) != 1 || <-ran != "b" {
+			t.Error("another user does not run, or the same one does")
+		}
+		done()
+		synctest.Wait()
+		if len(ran) != 1 || <-ran != "a" {
+			t.Error("the next evaluation of the user does not run after the first")
+		}
+		if turns.free != 1 {
+			t.Errorf("%d evaluations may run, want 1", turns.free)
+		}
+	})
+}
+
 // A user with many requests delays another one by a single evaluation.
 func TestUsersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -73,6 +73,10 @@ type Webhook struct {
 // shutdownTimeout is how long open requests may take when the process ends. It equals the timeout of an API server.
 const shutdownTimeout = 10 * time.Second
 
+// bodyTime is how long an API server may take to send a review. Bodies are not counted: an API server sends its reviews over few connections, and one
+// whose body waits to be read would keep the others of its connection waiting.
+const bodyTime = 10 * time.Second
+
 // Options configure how the webhooks are served.
 type Options struct {
 	// Listener accepts the connections of API servers. Setup takes ownership: the manager closes it when it ends.
@@ -257,7 +261,7 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	return &manager.Server{
 		Name: "webhook",
 		Server: &http.Server{
-			Handler:           connections.answers(slowclients.Handler(answers)),
+			Handler:           connections.answers(slowclients.Handler(slowclients.Bodies(bodyTime, answers))),
 			ConnState:         connections.count,
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,

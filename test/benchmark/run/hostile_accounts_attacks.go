@@ -40,6 +40,23 @@ type hostileAccount struct {
 	number                  int
 	token                   string
 	dashboard, explanations string // addresses
+	sent                    int    // posts, and requests with invented tokens
+}
+
+// posted is a body of hostileBody bytes, in place of whose dots there are letters, and where it is sent.
+type posted struct{ address, path, kind, body string }
+
+// nextPost returns what the account posts next: a question with a mistake at its end, a preview, or a login. Each answer may repeat much of it.
+func (a *hostileAccount) nextPost() posted {
+	own := hostile.NamespaceName(hostile.Attacker)
+	all := []posted{
+		{a.explanations, endpoint.Path, "application/json", `{"namespace":"` + own + `","output":"json","manifests":"..."}`},
+		{a.explanations, endpoint.Path, "application/json", `{"namespace":"` + own + `","output":"..."}`},
+		{a.dashboard, "/placements/" + own + "/edited/preview", "application/yaml", "kind: ..."},
+		{a.dashboard, "/login", "application/x-www-form-urlencoded", "token=x&to=%2F..."},
+	}
+	a.sent++
+	return all[a.sent%len(all)]
 }
 
 // attackByAccounts has the accounts attack in four ways, each by a quarter of them, until the function that it returns is called. It returns the
@@ -103,7 +120,7 @@ func (a *hostileAccount) stream(ctx context.Context) {
 }
 
 // slowly writes a byte now and then.
-func slowly(ctx context.Context, to io.Writer) {
+func slowly(ctx context.Context, to io.Writer, _ posted) {
 	for range hostileBody {
 		if _, err := io.WriteString(to, " "); err != nil || pause(ctx, slowByte) != nil {
 			return
@@ -111,21 +128,22 @@ func slowly(ctx context.Context, to io.Writer) {
 	}
 }
 
-// atOnce writes a body of a Question that is as large as it may be and has a mistake at its end, so that the answer may repeat much of it.
-func atOnce(ctx context.Context, to io.Writer) {
-	body := `{"namespace":"` + hostile.NamespaceName(hostile.Attacker) + `","output":"json","manifests":"`
-	body += strings.Repeat("x", hostileBody-len(body)-2) + `"}`
+// atOnce writes a body that is as large as it may be.
+func atOnce(ctx context.Context, to io.Writer, p posted) {
+	before, after, _ := strings.Cut(p.body, "...")
+	body := before + strings.Repeat("x", hostileBody-len(before)-len(after)) + after
 	if _, err := io.WriteString(to, body); err == nil {
 		_ = pause(ctx, holdUnread) // Nothing is read meanwhile.
 	}
 }
 
-// post sends a Question on a connection of its own, and writes the body by a function. It never reads the answer.
-func (a *hostileAccount) post(ctx context.Context, write func(context.Context, io.Writer)) {
+// post sends what the account posts next on a connection of its own, and writes the body by a function. It never reads the answer.
+func (a *hostileAccount) post(ctx context.Context, write func(context.Context, io.Writer, posted)) {
+	next := a.nextPost()
 	dialer := tls.Dialer{
 		NetDialer: &net.Dialer{Timeout: 5 * time.Second}, Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}},
 	}
-	connection, err := dialer.DialContext(ctx, "tcp", a.explanations)
+	connection, err := dialer.DialContext(ctx, "tcp", next.address)
 	if err != nil {
 		return
 	}
@@ -135,10 +153,10 @@ func (a *hostileAccount) post(ctx context.Context, write func(context.Context, i
 		_ = connection.Close()
 	}()
 	buffered := bufio.NewWriter(connection)
-	fmt.Fprintf(buffered, "POST %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		endpoint.Path, a.token, hostileBody)
+	fmt.Fprintf(buffered, "POST %s HTTP/1.1\r\nHost: hub\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+		next.path, a.token, next.kind, hostileBody)
 	if buffered.Flush() == nil {
-		write(ctx, connection)
+		write(ctx, connection, next)
 	}
 }
 
@@ -152,7 +170,9 @@ func (a *hostileAccount) invent(ctx context.Context, limit *rate.Limiter) {
 		return
 	}
 	// The form of a token of a ServiceAccount, so that it is not refused by its form.
-	request.Header.Set("Authorization", "Bearer eyJhbGciOiJSUzI1NiJ9."+rand.Text()+"."+rand.Text())
+	scheme := []string{"Bearer", "bearer", "BEARER"}[a.sent%3]
+	a.sent++
+	request.Header.Set("Authorization", scheme+" eyJhbGciOiJSUzI1NiJ9."+rand.Text()+"."+rand.Text())
 	response, err := inventing.RoundTrip(request)
 	if err != nil {
 		return

@@ -128,6 +128,8 @@ func attacksOnAccess(access *openmcpv1alpha1.AccessRequest, elsewhere *openmcpv1
 		of("status.clusterRef, by null", `{"status":{"clusterRef":null}}`, resolve, true),
 		of("the condition Resolved", patchOf(map[string]any{"status": map[string]any{"conditions": conditions(
 			access.Status.Conditions, openmcpv1alpha1.ConditionResolved, metav1.ConditionUnknown)}}), resolve, true),
+		of("the condition PurposesUsable", patchOf(map[string]any{"status": map[string]any{"conditions": conditions(
+			access.Status.Conditions, openmcpv1alpha1.ConditionPurposesUsable, metav1.ConditionFalse)}}), resolve, true),
 		of("all conditions, by null", `{"status":{"conditions":null}}`, resolve, true),
 	}
 

@@ -118,7 +118,8 @@ func (g *gate) protect(handler http.Handler) http.Handler {
 		}
 		if decision != authorizer.DecisionAllow {
 			logger.V(2).Info("Unauthorized request", "user", response.User.GetName(), "reason", reason)
-			http.Error(w, fmt.Sprintf("Forbidden: user %q may not %s the non-resource URL %q; a ClusterRole with that nonResourceURL grants it",
+			http.Error(w, fmt.Sprintf("Forbidden: user %q may not %.20s the non-resource URL %.300q; a ClusterRole with that nonResourceURL "+
+				"grants it",
 				response.User.GetName(), strings.ToLower(req.Method), req.URL.Path), http.StatusForbidden)
 			return
 		}

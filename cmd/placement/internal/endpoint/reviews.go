@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 )
 
 // The reviews of unknown tokens are bounded. Every client that reaches a port of the hub can send such tokens (docs/spec/trust.md R9).
@@ -23,7 +24,8 @@ const (
 	newTokens       = 20
 	newTokensAtOnce = 8
 	addressShare    = 10
-	// knownFor is how long a token is known after it was accepted last, and maxKnown the number of known ones and of addresses.
+	// knownFor is how long a token is known after it was accepted last, and maxKnown the number of known ones, and that of addresses. Of more tokens
+	// the tenant who has most loses one.
 	knownFor = 10 * time.Minute
 	maxKnown = 10_000
 	// maxTokenBytes is the size of the largest token that is reviewed: API servers refuse larger headers.
@@ -37,7 +39,7 @@ type ReviewBounds struct {
 	running chan struct{}
 
 	mu        sync.Mutex
-	known     map[[sha256.Size]byte]time.Time // when the token was accepted last
+	known     map[[sha256.Size]byte]knownToken
 	addresses map[string]*rate.Limiter
 }
 
@@ -47,8 +49,14 @@ func NewReviewBounds() *ReviewBounds { return newReviewBounds(time.Now) }
 func newReviewBounds(now func() time.Time) *ReviewBounds {
 	return &ReviewBounds{
 		now: now, all: rate.NewLimiter(newTokens, newTokens), running: make(chan struct{}, newTokensAtOnce),
-		known: map[[sha256.Size]byte]time.Time{}, addresses: map[string]*rate.Limiter{},
+		known: map[[sha256.Size]byte]knownToken{}, addresses: map[string]*rate.Limiter{},
 	}
+}
+
+// knownToken is a token that was accepted.
+type knownToken struct {
+	tenant   turns.Tenant
+	accepted time.Time // the last time
 }
 
 // boundedReviews are reviews within the bounds.
@@ -60,15 +68,17 @@ type boundedReviews struct {
 
 var _ authenticator.Request = boundedReviews{}
 
-// AuthenticateRequest implements authenticator.Request. The error is access.ErrTooManyTokens where the review of an unknown token has to wait.
+// AuthenticateRequest implements authenticator.Request. The error is access.ErrTooManyTokens where the review of an unknown token has to wait. The
+// authenticator sees the one token that is counted here, in one form, so that no other form of a token is reviewed.
 func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
-	token, bears := strings.CutPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if !bears {
-		return b.reviews.AuthenticateRequest(request) //nolint:wrapcheck // No token is reviewed.
+	token := tokenOf(request)
+	asked := request.Clone(request.Context())
+	asked.Header.Del("Sec-WebSocket-Protocol") // It may carry a token; no server of the hub takes WebSockets.
+	asked.Header.Del("Authorization")
+	if token == "" { // A client certificate may say who it is.
+		return b.reviews.AuthenticateRequest(asked) //nolint:wrapcheck // No token is reviewed.
 	}
-	if token == "" || len(token) > maxTokenBytes || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, false, nil // It is no token of any issuer.
-	}
+	asked.Header.Set("Authorization", "Bearer "+token)
 	hash := sha256.Sum256([]byte(token))
 	if !b.isKnown(hash) {
 		if !b.allowed(request) {
@@ -82,35 +92,78 @@ func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticat
 		}
 	}
 
-	response, accepted, err := b.reviews.AuthenticateRequest(request)
-	if accepted && err == nil {
-		b.accept(hash)
+	response, accepted, err := b.reviews.AuthenticateRequest(asked)
+	if !accepted || err != nil || response == nil || response.User == nil {
+		b.forget(hash)
+		return response, accepted, err //nolint:wrapcheck // It is that of the review.
 	}
-	return response, accepted, err //nolint:wrapcheck // It is that of the review.
+	b.accept(hash, turns.TenantOf(response.User))
+	request.Header.Del("Authorization") // As the authenticators of an API server do.
+	return response, true, nil
+}
+
+// tokenOf returns the bearer token in the header Authorization; empty if there is none, or if its characters or its size are those of no token. The
+// scheme may be in any case.
+func tokenOf(request *http.Request) string {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(request.Header.Get("Authorization")), " ")
+	if !strings.EqualFold(scheme, "Bearer") || len(token) > maxTokenBytes ||
+		strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return token
 }
 
 func (b *ReviewBounds) isKnown(hash [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	accepted, known := b.known[hash]
-	return known && b.now().Before(accepted.Add(knownFor))
+	token, known := b.known[hash]
+	return known && b.now().Before(token.accepted.Add(knownFor))
 }
 
-// accept notes that a token was accepted.
-func (b *ReviewBounds) accept(hash [sha256.Size]byte) {
+// forget notes that a token was not accepted: the next review of it counts like that of an unknown one.
+func (b *ReviewBounds) forget(hash [sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.now()
-	if len(b.known) >= maxKnown {
-		for other, accepted := range b.known {
-			if !now.Before(accepted.Add(knownFor)) {
-				delete(b.known, other)
-			}
+	delete(b.known, hash)
+}
+
+// accept notes that a token of a tenant was accepted.
+func (b *ReviewBounds) accept(hash [sha256.Size]byte, tenant turns.Tenant) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.known[hash]; !known && len(b.known) >= maxKnown {
+		b.makeRoom()
+	}
+	b.known[hash] = knownToken{tenant, b.now()}
+}
+
+// makeRoom removes the tokens that are known no longer, or the oldest one of the tenant who has most. At most newTokens new ones come in a second.
+func (b *ReviewBounds) makeRoom() {
+	now, of := b.now(), map[turns.Tenant]int{}
+	for hash, token := range b.known {
+		if !now.Before(token.accepted.Add(knownFor)) {
+			delete(b.known, hash)
+			continue
 		}
+		of[token.tenant]++
 	}
 	if len(b.known) < maxKnown {
-		b.known[hash] = now
+		return
 	}
+	var most turns.Tenant
+	for tenant, count := range of {
+		if count > of[most] || count == of[most] && tenant < most {
+			most = tenant
+		}
+	}
+	var oldest [sha256.Size]byte
+	since := now
+	for hash, token := range b.known {
+		if token.tenant == most && !token.accepted.After(since) {
+			oldest, since = hash, token.accepted
+		}
+	}
+	delete(b.known, oldest)
 }
 
 // allowed reports whether an unknown token may be reviewed now. What an address has too many of does not count for the others.

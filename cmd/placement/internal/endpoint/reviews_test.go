@@ -3,6 +3,9 @@
 package endpoint
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,22 +13,35 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
+	"k8s.io/apiserver/pkg/authentication/request/union"
+	"k8s.io/apiserver/pkg/authentication/request/websocket"
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 )
 
-// reviewed counts reviews; tokens that begin with good are accepted.
-type reviewed struct{ count int }
+// reviewed counts reviews of the tokens of requests, which it finds as authenticatorfactory does. Tokens that begin with good are accepted; what
+// follows a slash is the user.
+type reviewed struct {
+	count int
+	last  string
+}
+
+func (r *reviewed) AuthenticateToken(_ context.Context, token string) (*authenticator.Response, bool, error) {
+	r.count++
+	r.last = token
+	if !strings.HasPrefix(token, "good") {
+		return nil, false, nil
+	}
+	_, name, _ := strings.Cut(token, "/")
+	return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, true, nil
+}
 
 func (r *reviewed) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
-	r.count++
-	token := strings.TrimPrefix(request.Header.Get("Authorization"), "Bearer ")
-	if !strings.HasPrefix(token, "good") {
-		return nil, false, errors.New("invalid bearer token")
-	}
-	return &authenticator.Response{User: &user.DefaultInfo{Name: token}}, true, nil
+	return union.New(bearertoken.New(r), websocket.NewProtocolAuthenticator(r)).AuthenticateRequest(request)
 }
 
 // docs/spec/trust.md T23: ten thousand invented tokens in ten seconds are reviewed twenty times a second, those from one address twice, and
@@ -88,11 +104,131 @@ func TestT23WhatIsNoTokenIsNotReviewed(t *testing.T) {
 	all := &reviewed{}
 	bounded := boundedReviews{NewReviewBounds(), all}
 	for _, header := range []string{
-		"Bearer ", "Bearer good token", "Bearer good\ttoken", "Bearer goodé", "Bearer good" + strings.Repeat("x", maxTokenBytes),
+		"", "Bearer", "Bearer ", "Bearer  good", "Bearer good token", "Bearer good\ttoken", "bearer\tgood", "Bearer goodé", "Basic good",
+		"Bearer good" + strings.Repeat("x", maxTokenBytes),
 	} {
 		_, accepted, err := bounded.AuthenticateRequest(&http.Request{Header: http.Header{"Authorization": {header}}})
 		if accepted || err != nil || all.count > 0 {
 			t.Errorf("%.20q: accepted %v, error %v, %d reviews", header, accepted, err, all.count)
 		}
+	}
+}
+
+// The bound counts each request whose token the API server would be asked about, however the token is sent.
+func TestT23TokensCountInEveryForm(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		header http.Header
+		// reviewed reports whether the form carries a token.
+		reviewed bool
+	}{
+		{"as clients send it", http.Header{"Authorization": {"Bearer bad"}}, true},
+		{"the scheme in lower case", http.Header{"Authorization": {"bearer bad"}}, true},
+		{"the scheme in upper case", http.Header{"Authorization": {"BEARER bad"}}, true},
+		{"spaces around it", http.Header{"Authorization": {"  bEARER bad  "}}, true},
+		{"the protocol of a WebSocket", http.Header{
+			"Connection": {"Upgrade"}, "Upgrade": {"websocket"},
+			"Sec-Websocket-Protocol": {"base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte("bad")) + ", v4"},
+		}, false},
+		{"the protocol of a WebSocket beside a header", http.Header{
+			"Authorization": {"Bearer bad"}, "Connection": {"Upgrade"}, "Upgrade": {"websocket"},
+			"Sec-Websocket-Protocol": {"base64url.bearer.authorization.k8s.io." + base64.RawURLEncoding.EncodeToString([]byte("worse")) + ", v4"},
+		}, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			now := time.Unix(0, 0)
+			all := &reviewed{}
+			bounded := boundedReviews{newReviewBounds(func() time.Time { return now }), all}
+			refused := 0
+			for range 1000 {
+				request := &http.Request{Header: tc.header.Clone(), RemoteAddr: "10.0.0.1:1"}
+				_, accepted, err := bounded.AuthenticateRequest(request)
+				if errors.Is(err, access.ErrTooManyTokens) {
+					refused++
+				}
+				if accepted {
+					t.Fatal("an invented token is accepted")
+				}
+			}
+			if want := map[bool]int{true: newTokens, false: 0}[tc.reviewed]; all.count != want || tc.reviewed && refused != 1000-want {
+				t.Errorf("%d reviews and %d refusals, want %d reviews", all.count, refused, want)
+			}
+			if tc.reviewed && all.last != "bad" {
+				t.Errorf("the token %q was reviewed, want bad", all.last)
+			}
+		})
+	}
+}
+
+// An accepted token goes no further than to its review, and is known in every form of its header.
+func TestAcceptedTokensAreKnownInEveryForm(t *testing.T) {
+	now := time.Unix(0, 0)
+	all := &reviewed{}
+	bounded := boundedReviews{newReviewBounds(func() time.Time { return now }), all}
+	for range 10 * newTokens {
+		request := &http.Request{Header: http.Header{"Authorization": {"bearer good/ada"}}}
+		response, accepted, err := bounded.AuthenticateRequest(request)
+		if err != nil || !accepted || response.User.GetName() != "ada" {
+			t.Fatalf("response %v, accepted %v, error %v", response, accepted, err)
+		}
+		if left := request.Header.Get("Authorization"); left != "" {
+			t.Fatalf("the request keeps the header %q", left)
+		}
+	}
+}
+
+// A token that was accepted and is no longer, such as that of a deleted account, counts like an invented one.
+func TestT23TokensThatAreNoLongerAcceptedAreUnknown(t *testing.T) {
+	now := time.Unix(0, 0)
+	all := &reviewed{}
+	bounded := boundedReviews{newReviewBounds(func() time.Time { return now }), all}
+	hash := sha256.Sum256([]byte("bad"))
+	bounded.accept(hash, "ada")
+	for range 1000 {
+		if _, accepted, _ := bounded.AuthenticateRequest(&http.Request{Header: http.Header{"Authorization": {"Bearer bad"}}}); accepted {
+			t.Fatal("the token is accepted")
+		}
+	}
+	if all.count > 1+newTokens {
+		t.Errorf("%d reviews, want %d at most", all.count, 1+newTokens)
+	}
+}
+
+// Ten thousand accepted tokens of the accounts of a namespace do not keep those of others from being known.
+func TestT21KnownTokensAreThoseOfAllTenants(t *testing.T) {
+	now := time.Unix(0, 0)
+	all := &reviewed{}
+	bounded := boundedReviews{newReviewBounds(func() time.Time { return now }), all}
+	ask := func(token string) error {
+		_, _, err := bounded.AuthenticateRequest(&http.Request{Header: http.Header{"Authorization": {"Bearer " + token}}, RemoteAddr: token})
+		return err
+	}
+	const account = "/system:serviceaccount:team-a:"
+	bounded.all = rate.NewLimiter(rate.Inf, 0) // They take longer than this test, within which none is forgotten for its age.
+	for n := range maxKnown + 10 {
+		now = now.Add(time.Millisecond)
+		if err := ask(fmt.Sprintf("good-%d%srobot-%d", n, account, n%200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 50 {
+		if err := ask(fmt.Sprintf("good/user-%d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bounded.all = rate.NewLimiter(0, 0)
+	for n := range 50 {
+		if err := ask(fmt.Sprintf("good/user-%d", n)); err != nil {
+			t.Errorf("the token of user %d is not known: %v", n, err)
+		}
+	}
+	if err := ask(fmt.Sprintf("good-%d%srobot-%d", maxKnown+9, account, (maxKnown+9)%200)); err != nil {
+		t.Errorf("the latest token of the tenant with many: %v", err)
+	}
+	if err := ask("good-0" + account + "robot-0"); !errors.Is(err, access.ErrTooManyTokens) {
+		t.Errorf("error %v for the oldest token of the tenant with many, want that it is not known", err)
+	}
+	if len(bounded.known) != maxKnown {
+		t.Errorf("%d tokens are known, want %d", len(bounded.known), maxKnown)
 	}
 }

@@ -41,6 +41,13 @@ type Server struct {
 	notes map[string]func() string
 }
 
+const (
+	// readTimeout bounds the time to read a request that a handler does not read earlier.
+	readTimeout = 40 * time.Second
+	// maxScrapes bounds the answers of /metrics at a time, each of which is in memory until it is written. A further one is 503.
+	maxScrapes = 8
+)
+
 // The paths of readiness.
 const (
 	readinessPath  = "/readyz"
@@ -64,7 +71,9 @@ func New(ctx context.Context, o Options, bounds *ReviewBounds, config *rest.Conf
 	if s.tlsConfig, s.certificates, err = o.tlsConfig(); err != nil {
 		return nil, err
 	}
-	series := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
+	series := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.HTTPErrorOnError, MaxRequestsInFlight: maxScrapes,
+	})
 	if o.Open {
 		s.mux.Handle("/metrics", series)
 	} else {
@@ -128,6 +137,8 @@ func (s *Server) runnable() *manager.Server {
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
+			// Handlers read bodies within less (slowclients.ReadBody).
+			ReadTimeout: readTimeout,
 			// TLS handshake errors of port scanners and probes are logged at V(4).
 			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("https").V(4)), slog.LevelInfo),
 		},

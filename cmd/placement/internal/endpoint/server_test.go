@@ -151,6 +151,15 @@ func TestWhoMayReadWhat(t *testing.T) {
 	}
 }
 
+// docs/spec/trust.md T22: the refusal of a long path is short.
+func TestT22RefusedPathsAreHardlyRepeated(t *testing.T) {
+	base := serve(t, localServing(), func(e *Server) { e.Handle("/debug/", http.NotFoundHandler()) })
+	got := get(t, newHTTPSClient(t, &tls.Config{}), base+"/debug/"+strings.Repeat("x", 100<<10), "stranger")
+	if got.code != http.StatusForbidden || len(got.body) > 1<<10 {
+		t.Errorf("status %d with %d bytes", got.code, len(got.body))
+	}
+}
+
 func TestHandlersKnowTheUser(t *testing.T) {
 	base := serve(t, localServing(), func(e *Server) {
 		e.Handle("/whoami", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

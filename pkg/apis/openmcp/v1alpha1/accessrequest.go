@@ -11,6 +11,10 @@ import (
 // to take the access away.
 const ConditionResolved = "Resolved"
 
+// ConditionPurposesUsable of an AccessRequest for a ClusterRequest says whether the requester could use the Purposes of the ClusterRequest when the
+// access was given. If it is True, the access ends when the requester can no longer use one of them.
+const ConditionPurposesUsable = "PurposesUsable"
+
 // AccessRequest asks for a kubeconfig that has exactly some permissions on the cluster of a Cluster or of a granted ClusterRequest.
 //
 // +kubebuilder:object:root=true
