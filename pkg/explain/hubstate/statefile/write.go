@@ -66,7 +66,7 @@ type Answer struct {
 // The reasons for which it is not known how an object is written.
 const (
 	doubtHidden = "the files hide their managedFields, which say what server-side apply removes: add --show-managed-fields to kubectl get"
-	doubtTool   = "their managedFields name no tool that is known here: add --server-side, --server-side=false or --replace"
+	doubtTool   = "their managedFields name no apply of a tool that is known here: add --server-side%s, --server-side=false or --replace"
 )
 
 // Of returns how an object is written that is live, and why that is not known; empty if it is.
@@ -85,7 +85,11 @@ func (w *Writes) Of(live metav1.Object) (write writes.Write, doubt string) {
 	case chosen.Method == writes.ServerSide && hidden, !known && hidden:
 		doubt = doubtHidden
 	case !known:
-		doubt = doubtTool
+		manager := ""
+		if chosen.FieldManager != "" {
+			manager = " --field-manager " + chosen.FieldManager
+		}
+		doubt = fmt.Sprintf(doubtTool, manager)
 	default:
 		return chosen, ""
 	}
