@@ -106,7 +106,7 @@ func TestTestCommand(t *testing.T) {
 			"spec.when.changed[0]: apply: ", ""},
 		{
 			"PT17: admission refuses a cluster", testCase("one", all+"when: {changed: [{apply: refused.yaml}]}, expect: {selected: {allOf: [a.b.c]}}"),
-			nil, 2, "", "could not be evaluated",
+			nil, 2, "ManagedCluster a.b.c: ", "could not be evaluated",
 		},
 		{
 			"PT17: admission refuses a Placement", testCase("one", all+"when: {changed: [{apply: negative.yaml}]}, expect: {satisfied: true}"),
