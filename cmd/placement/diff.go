@@ -286,8 +286,9 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
+		o.Compared = changes
 		if state, err = o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin); err == nil {
-			o.compared.Controllers = o.ControllersTaken()
+			o.compared.Controllers, o.compared.Writes.Asked = o.ControllersTaken(), o.Live
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

@@ -64,6 +64,8 @@ func TestDiff(t *testing.T) {
 		"[{manager: scaler, operation: Update, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
 		"fieldsV1: {\"f:spec\": {\"f:numberOfClusters\": {}}}}]}", 1))
 	unreachable := file("unreachable", expect.Kubeconfig("https://127.0.0.1:1"))
+	const fullSpec = "{predicates: [{requiredClusterSelector: {labelSelector: {}}}], tolerations: [{key: gpu, operator: Equal, value: ''}], " +
+		"decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: one, groupClusterSelector: {labelSelector: {matchLabels: {a: b}}}}]}}}"
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
 		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
 		"0 of 1 clusters in scope selected; not selected: not needed, 0 wanted (1)\n" +
@@ -177,6 +179,14 @@ func TestDiff(t *testing.T) {
 			reason: "a forced conflict", wantCode: exit.Differs,
 			args:       []string{"-f", empty, "--hub", managed, "--server-side", "--field-manager", "ci", "--force-conflicts", "-o", "name"},
 			wantStdout: "team-a/all -c1\n",
+		},
+		{
+			reason: "fields of another manager with the live values are no conflict, also in lists", wantStdout: "team-a/full +c1\n",
+			wantCode: exit.Differs, args: []string{"--server-side", "--field-manager", "ci", "-o", "name", "--hub", file("full-hub.yaml",
+				diffedHub+"---\n"+diffedHead+"metadata: {name: full, namespace: team-a, uid: f, managedFields: [{manager: kubectl, operation: Apply, "+
+					"apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {\"f:predicates\": {}, "+
+					"\"f:tolerations\": {}, \"f:decisionStrategy\": {\"f:groupStrategy\": {\"f:decisionGroups\": {}}}}}}]}\nspec: "+fullSpec+"\n"),
+				"-f", file("full.yaml", diffedHead+"metadata: {name: full, namespace: team-a}\nspec: "+fullSpec+"\n")},
 		},
 		{
 			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exit.Usage,
