@@ -35,7 +35,7 @@ func (s *misspeltSearch) look(what string, values []string, valuesOf func(*clust
 }
 
 // misspeltNotes returns notes on values that fit no cluster in scope, although some clusters have a similar value: of required and compared labels
-// and claims if predicates reject clusters, of tolerations if taints do, and of scores. They name values of clusters in scope alone, which the
+// and claims, and of their keys, if predicates reject clusters, of tolerations if taints do, and of scores. They name values of clusters in scope alone, which the
 // verdicts show too.
 func misspeltNotes(result *scheduling.Result) []string {
 	s := &misspeltSearch{inScope: result.InScope()}
@@ -64,7 +64,7 @@ func misspeltNotes(result *scheduling.Result) []string {
 	return s.notes
 }
 
-// lookAtPredicates looks at the labels and claims that predicates require or compare, and at the scores that their CEL expressions read.
+// lookAtPredicates looks at the labels and claims that predicates require or compare, and at the keys and the scores that they read.
 func (s *misspeltSearch) lookAtPredicates(predicates []scheduling.Predicate) {
 	for _, predicate := range predicates {
 		required, _ := predicate.Selector.RequiredValues()
@@ -72,8 +72,14 @@ func (s *misspeltSearch) lookAtPredicates(predicates []scheduling.Predicate) {
 			s.look(one.Key.String()+"=", one.Values, func(info *clusterinfo.ClusterInfo) []string { return valuesOf(info, one.Key) })
 		}
 		for _, read := range predicate.Selector.Reads() {
-			if read.Kind == clusterinfo.Score && read.Name != "" {
+			switch {
+			case read.Name == "":
+			case read.Kind == clusterinfo.Score:
 				s.look("AddOnPlacementScore ", []string{read.Name}, scoreObjectsOf)
+			case read.Kind == clusterinfo.Label:
+				s.look("label ", []string{read.Name}, func(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Labels)) })
+			case read.Kind == clusterinfo.Claim:
+				s.look("claim ", []string{read.Name}, func(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Claims)) })
 			}
 		}
 	}
