@@ -289,6 +289,7 @@ func (o *diffOptions) readState(
 		o.Compared = changes
 		if state, err = o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin); err == nil {
 			o.compared.Controllers, o.compared.Writes.Asked = o.ControllersTaken(), o.Live
+			o.compared.Writes.Vocabulary = hubflags.Vocabulary
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

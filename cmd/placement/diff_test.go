@@ -151,6 +151,7 @@ func TestDiff(t *testing.T) {
 				"0 of 1 clusters in scope selected; not selected: predicate 1 name is c2 (1)\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
 				"  - c1  predicate 1 name is c2: is c1\n",
+			wantStderr: []string{"Placement team-a/all: ", "spec.tolerations[0]: Invalid value: \"gpu\": no cluster has this taint yet"},
 		},
 		{
 			reason: "hidden managedFields: both answers, if they differ", wantCode: exit.Differs,
@@ -178,7 +179,7 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "a forced conflict", wantCode: exit.Differs,
 			args:       []string{"-f", empty, "--hub", managed, "--server-side", "--field-manager", "ci", "--force-conflicts", "-o", "name"},
-			wantStdout: "team-a/all -c1\n",
+			wantStdout: "team-a/all -c1\n", wantStderr: []string{"no cluster has this taint yet"},
 		},
 		{
 			reason: "fields of another manager with the live values are no conflict, also in lists", wantStdout: "team-a/full +c1\n",
@@ -187,6 +188,16 @@ func TestDiff(t *testing.T) {
 					"apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {\"f:predicates\": {}, "+
 					"\"f:tolerations\": {}, \"f:decisionStrategy\": {\"f:groupStrategy\": {\"f:decisionGroups\": {}}}}}}]}\nspec: "+fullSpec+"\n"),
 				"-f", file("full.yaml", diffedHead+"metadata: {name: full, namespace: team-a}\nspec: "+fullSpec+"\n")},
+		},
+		{
+			reason:   "issue 44, 12: warnings of the vocabulary, which the files of a hub lack, but not of the binding in the same files",
+			wantCode: exit.Differs,
+			args: []string{"--hub", hub, "-o", "name", "-f", file("warned.yaml", diffedHead+"metadata: {name: warned, namespace: team-a}\n"+
+				"spec: {clusterSets: [global, default], predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {tier: gold}}}}, {}]}\n---\n"+
+				"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
+				"metadata: {name: global, namespace: team-a}\nspec: {clusterSet: global}\n")},
+			wantStdout: "team-a/warned +c2\nteam-a/warned +c1\n", wantStderr: []string{"Warning: Placement team-a/warned: ",
+				"spec.predicates[1]: Invalid value: {}: has no requirement", `matchLabels: Invalid value: "tier": no cluster has this label yet`},
 		},
 		{
 			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exit.Usage,

@@ -69,6 +69,11 @@ func TestMisspeltValues(t *testing.T) {
 			[]string{"no cluster in scope has claim plaec; did you mean place (3 clusters)?"},
 		},
 		{
+			"a decision group", "{tolerations: [{operator: Exists}], decisionStrategy: {groupStrategy: {decisionGroups: " +
+				"[{groupName: first, groupClusterSelector: {labelSelector: {matchLabels: {region: eu-wst}}}}]}}}",
+			[]string{"no cluster in scope has label region=eu-wst; did you mean eu-west (2 clusters)?"},
+		},
+		{
 			"a label", selecting("{labelSelector: {matchExpressions: [{key: region, operator: In, values: [eu-wst]}]}}"),
 			[]string{"no cluster in scope has label region=eu-wst; did you mean eu-west (2 clusters)?"},
 		},

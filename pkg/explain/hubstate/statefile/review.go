@@ -114,6 +114,13 @@ func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) err
 	}
 	live, after := &explain.State{}, &explain.State{}
 	live.Pods.Namespaces = w.Namespaces
+	if w.Vocabulary != nil { // It has the objects of the files, so that none is unknown to another.
+		all, _, err := hub.With(each(left))
+		if err != nil {
+			return err
+		}
+		live.Federated.Objects = []*unstructured.Unstructured{w.Vocabulary(all)}
+	}
 	for _, one := range all {
 		switch object := one.To.(type) {
 		case *corev1.Namespace:

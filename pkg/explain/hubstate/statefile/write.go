@@ -31,6 +31,8 @@ type Writes struct {
 	Asked map[string]*Asked
 	// Review evaluates the admission policies for objects about which the API server was not asked; nil evaluates none.
 	Review admission.Reviewer
+	// Vocabulary returns the ConfigMap placement-vocabulary of a hub that has none in its State; nil for a hub that writes it itself.
+	Vocabulary func(after *explain.State) *unstructured.Unstructured
 	// Namespaces are those of such objects on a live hub, and Unread the names of those that may not be read.
 	Namespaces []*corev1.Namespace
 	Unread     sets.Set[string]
