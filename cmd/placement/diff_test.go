@@ -66,6 +66,7 @@ func TestDiff(t *testing.T) {
 	unreachable := file("unreachable", expect.Kubeconfig("https://127.0.0.1:1"))
 	const fullSpec = "{predicates: [{requiredClusterSelector: {labelSelector: {}}}], tolerations: [{key: gpu, operator: Equal, value: ''}], " +
 		"decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: one, groupClusterSelector: {labelSelector: {matchLabels: {a: b}}}}]}}}"
+	const othersOnly = "apiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: {name: a}\n"
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
 		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
 		"0 of 1 clusters in scope selected; not selected: not needed, 0 wanted (1)\n" +
@@ -236,6 +237,22 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "a file of nothing", args: []string{"-f", file("nothing.yaml", "# no\n---\n"), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"there is no Placement in ", "nothing.yaml", "add one with -f"},
+		},
+		{
+			reason: "files that have objects of others alone", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub},
+			wantStderr: []string{"skipped 1 Policy\n"},
+		},
+		{
+			reason: "files that have objects of others alone, in JSON", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "-o", "json"},
+			wantStdout: "{\n  \"now\": \"2026-01-31T12:00:00Z\",\n  \"placements\": []\n}\n", wantStderr: []string{"skipped 1 Policy\n"},
+		},
+		{
+			reason: "--strict with objects of others alone", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "--strict"},
+			wantCode: exit.NotCompared, wantStderr: []string{"Policy"},
+		},
+		{
+			reason: "a name that the API server would make", wantCode: exit.NotCompared, wantStderr: []string{"a generateName is not enough"},
+			args: []string{"--hub", hub, "-f", file("generated.yaml", diffedHead+"metadata: {generateName: all-, namespace: team-a}\nspec: {}\n")},
 		},
 		{
 			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exit.NotCompared,

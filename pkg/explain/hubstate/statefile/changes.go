@@ -46,6 +46,9 @@ func (c *ChangeReader) Strict(strict bool) { c.reader.Strict(strict) }
 // Notes returns what was left out of the files, as Reader.Notes does.
 func (c *ChangeReader) Notes() []string { return c.reader.Notes() }
 
+// SkippedAll reports whether the files have objects, and all of them were left out because only others read their kinds.
+func (c *ChangeReader) SkippedAll() bool { return len(c.reader.skipped) > 0 && len(c.reader.seen) == 0 }
+
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
 
