@@ -185,7 +185,7 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "fields of another manager with the live values are no conflict, also in lists", wantStdout: "team-a/full +c1\n",
 			wantCode: exit.Differs, args: []string{"--server-side", "--field-manager", "ci", "-o", "name", "--hub", file("full-hub.yaml",
-				diffedHub+"---\n"+diffedHead+"metadata: {name: full, namespace: team-a, uid: f, managedFields: [{manager: kubectl, operation: Apply, "+
+				diffedHub+"---\n"+diffedHead+"metadata: {name: full, namespace: team-a, managedFields: [{manager: kubectl, operation: Apply, "+
 					"apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {\"f:predicates\": {}, "+
 					"\"f:tolerations\": {}, \"f:decisionStrategy\": {\"f:groupStrategy\": {\"f:decisionGroups\": {}}}}}}]}\nspec: "+fullSpec+"\n"),
 				"-f", file("full.yaml", diffedHead+"metadata: {name: full, namespace: team-a}\nspec: "+fullSpec+"\n")},
@@ -194,7 +194,8 @@ func TestDiff(t *testing.T) {
 			reason:   "issue 44, 12: warnings of the vocabulary, which the files of a hub lack, but not of the binding in the same files",
 			wantCode: exit.Differs,
 			args: []string{"--hub", hub, "-o", "name", "-f", file("warned.yaml", diffedHead+"metadata: {name: warned, namespace: team-a}\n"+
-				"spec: {clusterSets: [global, default], predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {tier: gold}}}}, {}]}\n---\n"+
+				"spec: {clusterSets: [global, default], predicates: "+
+				"[{requiredClusterSelector: {labelSelector: {matchLabels: {tier: gold}}}}, {}]}\n---\n"+
 				"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
 				"metadata: {name: global, namespace: team-a}\nspec: {clusterSet: global}\n")},
 			wantStdout: "team-a/warned +c2\nteam-a/warned +c1\n", wantStderr: []string{"Warning: Placement team-a/warned: ",
@@ -243,7 +244,8 @@ func TestDiff(t *testing.T) {
 			wantStderr: []string{"skipped 1 Policy\n"},
 		},
 		{
-			reason: "files that have objects of others alone, in JSON", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "-o", "json"},
+			reason:     "files that have objects of others alone, in JSON",
+			args:       []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "-o", "json"},
 			wantStdout: "{\n  \"now\": \"2026-01-31T12:00:00Z\",\n  \"placements\": []\n}\n", wantStderr: []string{"skipped 1 Policy\n"},
 		},
 		{

@@ -105,7 +105,8 @@ func TestTestCommand(t *testing.T) {
 		{"a file does not exist", testCase("one", all+"when: {changed: [{apply: none.yaml}]}, expect: {satisfied: true}"), nil, 2,
 			"spec.when.changed[0]: apply: ", ""},
 		{
-			"PT17: admission refuses a cluster", testCase("one", all+"when: {changed: [{apply: refused.yaml}]}, expect: {selected: {allOf: [a.b.c]}}"),
+			"PT17: admission refuses a cluster",
+			testCase("one", all+"when: {changed: [{apply: refused.yaml}]}, expect: {selected: {allOf: [a.b.c]}}"),
 			nil, 2, "ManagedCluster a.b.c: ", "could not be evaluated",
 		},
 		{

@@ -153,7 +153,8 @@ func (e *Evaluation) UnknownLabels() []string {
 		if key.Similar != "" {
 			suggestion = fmt.Sprintf("did you mean %q? Correct the key, or label the clusters", key.Similar)
 		}
-		texts = append(texts, fmt.Sprintf("annotation %s: key %q is a label of none of the %s; %s", SelectorAnnotation, key.Key, clusters, suggestion))
+		texts = append(texts, fmt.Sprintf("annotation %s: key %q is a label of none of the %s; %s",
+			SelectorAnnotation, key.Key, clusters, suggestion))
 	}
 	if more := len(unknown) - MaxNamed; more > 0 {
 		texts = append(texts, fmt.Sprintf("annotation %s: %d more keys are labels of none of the %s", SelectorAnnotation, more, clusters))
@@ -164,8 +165,8 @@ func (e *Evaluation) UnknownLabels() []string {
 		if value.Clusters == 1 {
 			noun = "cluster"
 		}
-		texts = append(texts, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%d %s)? Correct the value, or label the clusters",
-			SelectorAnnotation, value.Key, value.Value, value.Similar, value.Clusters, noun))
+		texts = append(texts, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%d %s)? "+
+			"Correct the value, or label the clusters", SelectorAnnotation, value.Key, value.Value, value.Similar, value.Clusters, noun))
 	}
 	return texts
 }

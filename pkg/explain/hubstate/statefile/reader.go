@@ -211,8 +211,8 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 // Compare has the following files read for a comparison: Live returns their objects that were also read for it.
 func (r *Reader) Compare(compared *ChangeReader) { r.compared, r.live = compared, map[string]*Asked{} }
 
-// Live returns the live objects of a comparison as files have them, by Manifest.Identity. Go types, by which a State has them, do not tell fields that
-// are empty from those that are absent, as field managers do.
+// Live returns the live objects of a comparison as files have them, by Manifest.Identity. Go types, by which a State has them, do not tell fields
+// that are empty from those that are absent, as field managers do.
 func (r *Reader) Live() map[string]*Asked { return r.live }
 
 // setDefault sets a field that an object lacks.
