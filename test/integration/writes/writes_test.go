@@ -73,7 +73,7 @@ var writers = []writer{
 		change: []string{"apply", "--server-side", "--field-manager=ci"}, inDoubt: writes.ServerSide,
 	},
 	{
-		name: "shared", create: []string{"apply", "--server-side", "--field-manager=other"}, also: []string{"apply", "--server-side"},
+		name: "shared", create: []string{"apply", "--server-side", "--field-manager=other"}, also: []string{"apply", "--server-side", "--force-conflicts"},
 		change: []string{"apply", "--server-side"},
 	},
 }
@@ -118,7 +118,9 @@ var _ = Describe("what placement diff expects of writes", Ordered, ContinueOnFai
 // expectForesight writes objects, compares changes of them live and offline, makes the changes, and expects what was expected.
 func expectForesight(ctx SpecContext, w *writer) {
 	namespace := "writes-" + w.name
-	Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+	Expect(suite.Client.Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{federation.FederatedLabel: "true"}},
+	})).To(Succeed())
 	for _, set := range []string{"a", "b"} {
 		Expect(suite.Client.Create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: set}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
@@ -181,9 +183,9 @@ func expectForesight(ctx SpecContext, w *writer) {
 	if w.inDoubt != "" {
 		doubt = Not(doubt)
 	}
-	for _, applied := range [][]explain.Applied{offlineApplied, liveApplied, filesApplied} {
+	for how, applied := range map[string][]explain.Applied{"offline": offlineApplied, "live": liveApplied, "files": filesApplied} {
 		for _, one := range applied {
-			Expect(one.Doubt).To(doubt, one.Result.Object)
+			Expect(one.Doubt).To(doubt, how+" "+one.Result.Object)
 		}
 	}
 	for _, one := range liveApplied {
