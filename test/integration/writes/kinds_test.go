@@ -268,7 +268,8 @@ spec:
 
 // clusterScoped are the kinds of subjects that are in no namespace.
 var clusterScoped = map[string]bool{
-	"ManagedClusterSet": true, "Purpose": true, "ClusterPodSchedulingPolicy": true, "AffinityClass": true, "ClusterProvider": true, "TraitEquivalence": true,
+	"ManagedClusterSet": true, "Purpose": true, "ClusterPodSchedulingPolicy": true, "AffinityClass": true, "ClusterProvider": true,
+	"TraitEquivalence": true,
 }
 
 // change is an object before and after one change of a field.

@@ -73,8 +73,8 @@ var writers = []writer{
 		change: []string{"apply", "--server-side", "--field-manager=ci"}, inDoubt: writes.ServerSide,
 	},
 	{
-		name: "shared", create: []string{"apply", "--server-side", "--field-manager=other"}, also: []string{"apply", "--server-side", "--force-conflicts"},
-		change: []string{"apply", "--server-side"},
+		name: "shared", create: []string{"apply", "--server-side", "--field-manager=other"},
+		also: []string{"apply", "--server-side", "--force-conflicts"}, change: []string{"apply", "--server-side"},
 	},
 }
 

@@ -182,8 +182,8 @@ type applying struct {
 	// review evaluates the admission policies for objects that are added.
 	review func(reader *statefile.Reader, hub *explain.State) error
 	writes statefile.Writes
-	// doubts say of which objects it is not known how they are written.
-	doubts []string
+	// unknown has a text for each object of which it is not known how it is written.
+	unknown []string
 }
 
 // newApplying returns an applying that works until ctx ends.
@@ -201,10 +201,10 @@ func (o *Options) newApplying(ctx context.Context) *applying {
 func (a *applying) run(world evaluate.World, read []*cases.Case) evaluate.Results {
 	world.Files = a.change
 	results := evaluate.Run(world, read)
-	if doubts := a.doubts; len(doubts) > 0 {
+	if unknown := a.unknown; len(unknown) > 0 {
 		world.Coverage, a.writes.InDoubt = false, writes.ServerSide
 		otherwise := evaluate.Run(world, read)
-		results.Doubt(&otherwise, doubts[0])
+		results.Doubt(&otherwise, unknown[0])
 	}
 	return results
 }
@@ -240,7 +240,7 @@ func (a *applying) change(state *explain.State, c *cases.Case, change *cases.Cha
 	after, applied, err := next.changes.Apply(state, &a.writes)
 	for _, one := range applied {
 		if one.Doubt != "" {
-			a.doubts = append(a.doubts, fmt.Sprintf("apply: it is not known how %s is written, so placement diff has two results: %s",
+			a.unknown = append(a.unknown, fmt.Sprintf("apply: it is not known how %s is written, so placement diff has two results: %s",
 				one.Result.Object, one.Doubt))
 		}
 	}
