@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
@@ -201,6 +202,9 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
+	if changes.SkippedAll() {
+		return false, o.print(stdout, explain.Differences{Now: metav1.NewTime(o.TimeOf(now, o.now)), Placements: []explain.Difference{}})
+	}
 	if !o.compared.Changes(given) {
 		return false, fmt.Errorf("there is no Placement%s in %s, and no scheduling policy, AffinityClass, Tenant, Namespace, object that is "+
 			"delivered or ClusterRequest, so there is nothing to compare: add one with -f", o.Described(), strings.Join(o.files, ", "))
@@ -220,10 +224,14 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err := errors.Join(err, o.Note(changes.ReviewNotes())); err != nil {
 		return false, err
 	}
-	if err := printers.Print(stdout, printers.Format(o.output), differences, answers.DifferenceStyle(o.showKept)); err != nil {
+	if err := o.print(stdout, differences); err != nil {
 		return false, err
 	}
 	return differences.Differ(), errors.Join(tools.Unresolved(&differences), unread)
+}
+
+func (o *diffOptions) print(stdout io.Writer, differences explain.Differences) error {
+	return printers.Print(stdout, printers.Format(o.output), differences, answers.DifferenceStyle(o.showKept))
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -286,8 +294,10 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, changes *statefile.ChangeReader, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
+		o.Compared = changes
 		if state, err = o.ReadHub(ctx, statefile.Stored, o.Delivered, "--hub", o.hub, stdin); err == nil {
-			o.compared.Controllers = o.ControllersTaken()
+			o.compared.Controllers, o.compared.Writes.Asked = o.ControllersTaken(), o.Live
+			o.compared.Writes.Vocabulary = hubflags.Vocabulary
 			o.compared.Effects, err = tools.FileNamespaceEffects(changes, o.compared.Writes, given, state)
 		}
 		return state, nil, err

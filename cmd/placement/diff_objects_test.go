@@ -63,6 +63,23 @@ func TestDiffOfObjects(t *testing.T) {
 			want: []string{"1 object would be held as it is", "ConfigMap/team-a/settings: held, 2 clusters keep it"},
 		},
 		{
+			reason: "issue 44, 8: a mistake in a new object", wantCode: exit.Differs,
+			args: []string{"-f", file("newmistake.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: new, namespace: team-a, "+
+				"annotations: {federation.kubernetes.io/cluster-selector: '[]'}}\n")},
+			want: []string{"ConfigMap/team-a/new (new): held, no cluster has it", "did you mean federation.alpha.kubernetes.io/cluster-selector?"},
+		},
+		{
+			reason: "issue 44, 8: a mistake in a Namespace",
+			args: []string{"--server-side=false", "-f", file("nsmistake.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, "+
+				"annotations: {federation.kubernetes.io/cluster-selector: '[]'}}\n")},
+			want: []string{"warning: Namespace team-a: annotation federation.kubernetes.io/cluster-selector: is unknown; did you mean "},
+		},
+		{
+			reason: "the fields that go have names", wantCode: exit.Differs,
+			args: []string{"--replace", "-f", file("dropped.yaml", strings.Replace(unchanged, "data: {mode: fast}\n", "", 1))},
+			want: []string{"of live objects that the files do not set would go: data.mode of ConfigMap team-a/settings"},
+		},
+		{
 			reason: "federated-selector F38: a Placement comes", wantCode: exit.Differs,
 			args: []string{"-o", "name", "-f", file("placement.yaml",
 				"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: canary, namespace: team-a}\n"+

@@ -64,6 +64,9 @@ func TestDiff(t *testing.T) {
 		"[{manager: scaler, operation: Update, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
 		"fieldsV1: {\"f:spec\": {\"f:numberOfClusters\": {}}}}]}", 1))
 	unreachable := file("unreachable", expect.Kubeconfig("https://127.0.0.1:1"))
+	const fullSpec = "{predicates: [{requiredClusterSelector: {labelSelector: {}}}], tolerations: [{key: gpu, operator: Equal, value: ''}], " +
+		"decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: one, groupClusterSelector: {labelSelector: {matchLabels: {a: b}}}}]}}}"
+	const othersOnly = "apiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: {name: a}\n"
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
 		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
 		"0 of 1 clusters in scope selected; not selected: not needed, 0 wanted (1)\n" +
@@ -149,6 +152,7 @@ func TestDiff(t *testing.T) {
 				"0 of 1 clusters in scope selected; not selected: predicate 1 name is c2 (1)\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
 				"  - c1  predicate 1 name is c2: is c1\n",
+			wantStderr: []string{"Placement team-a/all: ", "spec.tolerations[0]: Invalid value: \"gpu\": no cluster has this taint yet"},
 		},
 		{
 			reason: "hidden managedFields: both answers, if they differ", wantCode: exit.Differs,
@@ -176,7 +180,26 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "a forced conflict", wantCode: exit.Differs,
 			args:       []string{"-f", empty, "--hub", managed, "--server-side", "--field-manager", "ci", "--force-conflicts", "-o", "name"},
-			wantStdout: "team-a/all -c1\n",
+			wantStdout: "team-a/all -c1\n", wantStderr: []string{"no cluster has this taint yet"},
+		},
+		{
+			reason: "fields of another manager with the live values are no conflict, also in lists", wantStdout: "team-a/full +c1\n",
+			wantCode: exit.Differs, args: []string{"--server-side", "--field-manager", "ci", "-o", "name", "--hub", file("full-hub.yaml",
+				diffedHub+"---\n"+diffedHead+"metadata: {name: full, namespace: team-a, managedFields: [{manager: kubectl, operation: Apply, "+
+					"apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {\"f:predicates\": {}, "+
+					"\"f:tolerations\": {}, \"f:decisionStrategy\": {\"f:groupStrategy\": {\"f:decisionGroups\": {}}}}}}]}\nspec: "+fullSpec+"\n"),
+				"-f", file("full.yaml", diffedHead+"metadata: {name: full, namespace: team-a}\nspec: "+fullSpec+"\n")},
+		},
+		{
+			reason:   "issue 44, 12: warnings of the vocabulary, which the files of a hub lack, but not of the binding in the same files",
+			wantCode: exit.Differs,
+			args: []string{"--hub", hub, "-o", "name", "-f", file("warned.yaml", diffedHead+"metadata: {name: warned, namespace: team-a}\n"+
+				"spec: {clusterSets: [global, default], predicates: "+
+				"[{requiredClusterSelector: {labelSelector: {matchLabels: {tier: gold}}}}, {}]}\n---\n"+
+				"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n"+
+				"metadata: {name: global, namespace: team-a}\nspec: {clusterSet: global}\n")},
+			wantStdout: "team-a/warned +c2\nteam-a/warned +c1\n", wantStderr: []string{"Warning: Placement team-a/warned: ",
+				"spec.predicates[1]: Invalid value: {}: has no requirement", `matchLabels: Invalid value: "tier": no cluster has this label yet`},
 		},
 		{
 			reason: "a manager of client-side apply", args: []string{"-f", empty, "--hub", hub, "--field-manager", "ci"}, wantCode: exit.Usage,
@@ -215,6 +238,23 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "a file of nothing", args: []string{"-f", file("nothing.yaml", "# no\n---\n"), "--hub", hub}, wantCode: exit.NotCompared,
 			wantStderr: []string{"there is no Placement in ", "nothing.yaml", "add one with -f"},
+		},
+		{
+			reason: "files that have objects of others alone", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub},
+			wantStderr: []string{"skipped 1 Policy\n"},
+		},
+		{
+			reason:     "files that have objects of others alone, in JSON",
+			args:       []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "-o", "json"},
+			wantStdout: "{\n  \"now\": \"2026-01-31T12:00:00Z\",\n  \"placements\": []\n}\n", wantStderr: []string{"skipped 1 Policy\n"},
+		},
+		{
+			reason: "--strict with objects of others alone", args: []string{"-f", file("policy.yaml", othersOnly), "--hub", hub, "--strict"},
+			wantCode: exit.NotCompared, wantStderr: []string{"Policy"},
+		},
+		{
+			reason: "a name that the API server would make", wantCode: exit.NotCompared, wantStderr: []string{"a generateName is not enough"},
+			args: []string{"--hub", hub, "-f", file("generated.yaml", diffedHead+"metadata: {generateName: all-, namespace: team-a}\nspec: {}\n")},
 		},
 		{
 			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exit.NotCompared,

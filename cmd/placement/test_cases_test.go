@@ -23,7 +23,9 @@ func testCase(name, spec string) string {
 func TestTestCommand(t *testing.T) {
 	dir := t.TempDir()
 	clusters := expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
-	hub := expect.File(t, filepath.Join(dir, "placements.yaml"), simulatedPlacements)
+	hub := expect.File(t, filepath.Join(dir, "placements.yaml"), simulatedPlacements+"---\napiVersion: cluster.open-cluster-management.io/v1beta1\n"+
+		"kind: Placement\nmetadata: {name: limited, namespace: team-a}\n"+
+		"spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {no: such}}}}]}\n")
 	expect.File(t, filepath.Join(dir, "new.yaml"),
 		"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"+
 			"metadata: {name: new, namespace: team-a}\nspec: {numberOfClusters: 1}\n"+
@@ -45,7 +47,11 @@ func TestTestCommand(t *testing.T) {
 	expect.File(t, filepath.Join(dir, "old", "all.yaml"), placementOf+"metadata: {name: all, namespace: team-a}\nspec: {}\n")
 	expect.File(t, filepath.Join(dir, "new", "new.yaml"), placementOf+"metadata: {name: new, namespace: team-a}\nspec: {numberOfClusters: 1}\n")
 	expect.File(t, filepath.Join(dir, "gone.yaml"), placementOf+"metadata: {name: gone, namespace: team-a}\nspec: {}\n")
-	const all, added = "objects: {placement: team-a/all}, ", "objects: {placement: team-a/new}, "
+	expect.File(t, filepath.Join(dir, "negative.yaml"), placementOf+"metadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: -1}\n")
+	expect.File(t, filepath.Join(dir, "emptied.yaml"), placementOf+"metadata: {name: limited, namespace: team-a}\nspec: {}\n")
+	expect.File(t, filepath.Join(dir, "refused.yaml"), "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"+
+		"metadata: {name: a.b.c, labels: {cluster.open-cluster-management.io/clusterset: default}}\n")
+	const all, added, limited = "objects: {placement: team-a/all}, ", "objects: {placement: team-a/new}, ", "objects: {placement: team-a/limited}, "
 	for _, test := range []struct {
 		reason, content string
 		args            []string
@@ -98,6 +104,21 @@ func TestTestCommand(t *testing.T) {
 			"there is no Placement team-a/new", ""},
 		{"a file does not exist", testCase("one", all+"when: {changed: [{apply: none.yaml}]}, expect: {satisfied: true}"), nil, 2,
 			"spec.when.changed[0]: apply: ", ""},
+		{
+			"PT17: admission refuses a cluster",
+			testCase("one", all+"when: {changed: [{apply: refused.yaml}]}, expect: {selected: {allOf: [a.b.c]}}"),
+			nil, 2, "ManagedCluster a.b.c: ", "could not be evaluated",
+		},
+		{
+			"PT17: admission refuses a Placement", testCase("one", all+"when: {changed: [{apply: negative.yaml}]}, expect: {satisfied: true}"),
+			nil, 2, "denied request: spec.numberOfClusters", "",
+		},
+		{
+			"PT17: it is not known whether a field goes",
+			testCase("one", limited+"when: {changed: [{apply: emptied.yaml}]}, expect: {selected: {exactly: []}}") +
+				testCase("two", limited+"when: {changed: [{apply: emptied.yaml}]}, expect: {selected: {atMost: 2}}"),
+			nil, 2, "it is not known how Placement team-a/limited is written", "2 cases: 1 hold",
+		},
 		{"JUnit", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "junit"}, 0, `<testsuites tests="1" failures="0" errors="0">`, ""},
 		{"Markdown", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "markdown"}, 0, "### Placement tests: 1 case: 1 hold", ""},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // maxClausesSearched bounds the search for misspelt values in a Placement.
@@ -35,12 +36,17 @@ func (s *misspeltSearch) look(what string, values []string, valuesOf func(*clust
 }
 
 // misspeltNotes returns notes on values that fit no cluster in scope, although some clusters have a similar value: of required and compared labels
-// and claims if predicates reject clusters, of tolerations if taints do, and of scores. They name values of clusters in scope alone, which the
-// verdicts show too.
+// and claims, and of their keys, if predicates reject clusters, and of decision groups; of tolerations if taints reject clusters, and of scores.
+// They name values of clusters in scope alone, which the verdicts show too.
 func misspeltNotes(result *scheduling.Result) []string {
 	s := &misspeltSearch{inScope: result.InScope()}
 	if result.Count(scheduling.StagePredicate) > 0 {
-		s.lookAtPredicates(result.Request.Predicates)
+		for _, predicate := range result.Request.Predicates {
+			s.lookAt(predicate.Selector)
+		}
+	}
+	for _, group := range result.Request.Groups {
+		s.lookAt(group.Selector)
 	}
 	for _, toleration := range result.Request.Tolerations {
 		if toleration.Key == "" || result.Count(scheduling.StageTaint) == 0 {
@@ -64,17 +70,21 @@ func misspeltNotes(result *scheduling.Result) []string {
 	return s.notes
 }
 
-// lookAtPredicates looks at the labels and claims that predicates require or compare, and at the scores that their CEL expressions read.
-func (s *misspeltSearch) lookAtPredicates(predicates []scheduling.Predicate) {
-	for _, predicate := range predicates {
-		required, _ := predicate.Selector.RequiredValues()
-		for _, one := range append(required, predicate.Selector.ComparedValues()...) {
-			s.look(one.Key.String()+"=", one.Values, func(info *clusterinfo.ClusterInfo) []string { return valuesOf(info, one.Key) })
-		}
-		for _, read := range predicate.Selector.Reads() {
-			if read.Kind == clusterinfo.Score && read.Name != "" {
-				s.look("AddOnPlacementScore ", []string{read.Name}, scoreObjectsOf)
-			}
+// lookAt looks at the labels and claims that a selector requires or compares, and at the keys and the scores that it reads.
+func (s *misspeltSearch) lookAt(by *selector.Selector) {
+	required, _ := by.RequiredValues()
+	for _, one := range append(required, by.ComparedValues()...) {
+		s.look(one.Key.String()+"=", one.Values, func(info *clusterinfo.ClusterInfo) []string { return valuesOf(info, one.Key) })
+	}
+	for _, read := range by.Reads() {
+		switch {
+		case read.Name == "":
+		case read.Kind == clusterinfo.Score:
+			s.look("AddOnPlacementScore ", []string{read.Name}, scoreObjectsOf)
+		case read.Kind == clusterinfo.Label:
+			s.look("label ", []string{read.Name}, func(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Labels)) })
+		case read.Kind == clusterinfo.Claim:
+			s.look("claim ", []string{read.Name}, func(info *clusterinfo.ClusterInfo) []string { return slices.Collect(maps.Keys(info.Claims)) })
 		}
 	}
 }

@@ -56,6 +56,24 @@ func TestMisspeltValues(t *testing.T) {
 		want         []string
 	}{
 		{
+			"the key of a label", selecting("{labelSelector: {matchLabels: {regoin: eu-west}}}"),
+			[]string{"no cluster in scope has label regoin; did you mean region (3 clusters)?"},
+		},
+		{
+			"the key of a label that CEL reads", selecting(`{celSelector: {celExpressions: ['"regoin" in managedCluster.metadata.labels && ` +
+				`managedCluster.metadata.labels["regoin"] == "eu-west"']}}`),
+			[]string{"no cluster in scope has label regoin; did you mean region (3 clusters)?"},
+		},
+		{
+			"the name of a claim", selecting("{claimSelector: {matchExpressions: [{key: plaec, operator: In, values: [eu-west-1]}]}}"),
+			[]string{"no cluster in scope has claim plaec; did you mean place (3 clusters)?"},
+		},
+		{
+			"a decision group", "{tolerations: [{operator: Exists}], decisionStrategy: {groupStrategy: {decisionGroups: " +
+				"[{groupName: first, groupClusterSelector: {labelSelector: {matchLabels: {region: eu-wst}}}}]}}}",
+			[]string{"no cluster in scope has label region=eu-wst; did you mean eu-west (2 clusters)?"},
+		},
+		{
 			"a label", selecting("{labelSelector: {matchExpressions: [{key: region, operator: In, values: [eu-wst]}]}}"),
 			[]string{"no cluster in scope has label region=eu-wst; did you mean eu-west (2 clusters)?"},
 		},

@@ -3,6 +3,7 @@
 package federation
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -133,4 +134,39 @@ func (e *Evaluation) UnknownValues() []UnknownValue {
 		}
 	}
 	return unknown
+}
+
+// MaxNamed is how many clusters, label keys and values texts name.
+const MaxNamed = 3
+
+// UnknownLabels returns a text for each label key and value of the selector that no cluster in scope has, MaxNamed of both at most. Of values it has
+// those that may be misspelt alone.
+func (e *Evaluation) UnknownLabels() []string {
+	unknown, candidates := e.UnknownKeys()
+	clusters := fmt.Sprintf("%d clusters in scope", candidates)
+	if candidates == 1 {
+		clusters = "1 cluster in scope"
+	}
+	texts := make([]string, 0, MaxNamed+1)
+	for _, key := range unknown[:min(len(unknown), MaxNamed)] {
+		suggestion := "correct the key, or label the clusters"
+		if key.Similar != "" {
+			suggestion = fmt.Sprintf("did you mean %q? Correct the key, or label the clusters", key.Similar)
+		}
+		texts = append(texts, fmt.Sprintf("annotation %s: key %q is a label of none of the %s; %s",
+			SelectorAnnotation, key.Key, clusters, suggestion))
+	}
+	if more := len(unknown) - MaxNamed; more > 0 {
+		texts = append(texts, fmt.Sprintf("annotation %s: %d more keys are labels of none of the %s", SelectorAnnotation, more, clusters))
+	}
+	values := e.UnknownValues()
+	for _, value := range values[:min(len(values), MaxNamed)] {
+		noun := "clusters"
+		if value.Clusters == 1 {
+			noun = "cluster"
+		}
+		texts = append(texts, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%d %s)? "+
+			"Correct the value, or label the clusters", SelectorAnnotation, value.Key, value.Value, value.Similar, value.Clusters, noun))
+	}
+	return texts
 }

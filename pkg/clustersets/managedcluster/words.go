@@ -49,6 +49,19 @@ type hubObjects struct {
 	placements []clusterv1beta1.Placement
 }
 
+// VocabularyOf returns the data of VocabularyConfigMap on a hub with some clusters and bindings, without the numbers of Placements.
+func VocabularyOf(clusters []*clusterv1.ManagedCluster, bindings []*clusterv1beta2.ManagedClusterSetBinding) map[string]string {
+	return vocabulary(&hubObjects{clusters: values(clusters), bindings: values(bindings)})
+}
+
+func values[T any](pointers []*T) []T {
+	all := make([]T, 0, len(pointers))
+	for _, pointer := range pointers {
+		all = append(all, *pointer)
+	}
+	return all
+}
+
 // vocabulary returns the data of the ConfigMap: the label keys, claim names and taints of the fleet, the sets that each namespace binds, and how
 // many Placements use them. Parts beyond their limit are omitted.
 func vocabulary(of *hubObjects) map[string]string {

@@ -35,7 +35,7 @@ const (
 	notServed    = "the API server does not serve this kind yet"
 	ownNamespace = "their Namespace does not exist yet"
 	noDryRun     = "a webhook does not support dry run"
-	takesOver    = "kubectl takes the fields of its client-side applies over by several writes, which a dry run cannot do"
+	takesOver    = "kubectl and Helm take the fields of their earlier writes over by several writes, which a dry run cannot do"
 	mayNotRead   = "this user may not get them"
 )
 

@@ -126,16 +126,25 @@ func (o *DiffOptions) compare(
 		}
 	}
 
-	gone := 0
+	gone, unnamed := 0, []string{}
 	for _, one := range applied {
 		gone += len(one.Result.Gone)
+		for _, path := range one.Result.Gone {
+			if one.Kind.Kind != "Placement" { // Each Placement has notes of its own.
+				unnamed = append(unnamed, path+" of "+one.Result.Object)
+			}
+		}
 		ofPods := differences.Pods != nil && (isAdmitted(one.Kind) || one.Kind.GroupVersionKind == namespaceKind)
 		if len(one.Result.Refused) > 0 && !ofPods {
 			differences.Refused = append(differences.Refused, explain.Refusal{Object: one.Result.Object, Reasons: one.Result.Refused})
 		}
 	}
 	if gone > 0 {
-		differences.Notes = append(differences.Notes, document.Count(gone, "field")+" of live objects that the files do not set would go")
+		note := document.Count(gone, "field") + " of live objects that the files do not set would go"
+		if len(unnamed) > 0 {
+			note += ": " + document.Abbreviate(unnamed)
+		}
+		differences.Notes = append(differences.Notes, note)
 	}
 	differences.Notes = append(differences.Notes, notesOn(applied, "the API server was not asked about %s, because %s",
 		func(one *explain.Applied) string { return one.Offline })...)

@@ -58,6 +58,12 @@ func (Delivery) Changes(o *DiffOptions, given *explain.State) bool {
 // Diff compares the clusters that objects are delivered to.
 func (Delivery) Diff(o *DiffOptions, c *Comparison, differences *explain.Differences) error {
 	*differences = differences.WithObjects(c.Hub, c.After, o.Wanted, c.Now)
+	for _, namespace := range c.Given.Federated.Namespaces {
+		if err := federation.CheckNames(namespace.Annotations); err != nil {
+			differences.Notes = append(differences.Notes,
+				"warning: Namespace "+namespace.Name+": "+strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
 	return nil
 }
 

@@ -31,9 +31,10 @@ func (t *Types) Apply(w Write, live, given *unstructured.Unstructured) (*unstruc
 	if err != nil || !w.TakesOver(applied) {
 		return applied, err
 	}
-	// When kubectl has applied, it takes over the fields of its client-side applies and applies again. What the file lacks goes then.
-	if err := csaupgrade.UpgradeManagedFields(applied, clientSideManagers(applied), w.FieldManager); err != nil {
-		return nil, fmt.Errorf("taking over the fields of client-side applies of %s: %w", kind.Kind, err)
+	// When kubectl has applied, it takes over the fields of its client-side applies and applies again. What the file lacks goes then. Helm does the
+	// same with the updates of Helm 3.
+	if err := csaupgrade.UpgradeManagedFields(applied, w.takenOver(applied), w.FieldManager); err != nil {
+		return nil, fmt.Errorf("taking over the fields of earlier writes of %s: %w", kind.Kind, err)
 	}
 	return applyOnce(fields, w, applied, given)
 }

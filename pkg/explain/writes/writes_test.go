@@ -82,7 +82,27 @@ func TestOf(t *testing.T) {
 		},
 		{reason: "hidden managedFields, and the annotation", annotations: annotated, want: Write{Method: ClientSide}},
 		{reason: "hidden managedFields", unknown: true},
-		{reason: "a tool that is not known", entries: []metav1.ManagedFieldsEntry{entry("my-operator", apply, 1, ownsSpec)}, unknown: true},
+		{
+			reason:  "a tool that is not known",
+			entries: []metav1.ManagedFieldsEntry{entry("ci", apply, 1, ownsSpec)}, want: Write{FieldManager: "ci"}, unknown: true,
+		},
+		{
+			reason:  "the last one of two that are not known",
+			entries: []metav1.ManagedFieldsEntry{entry("ci", apply, 2, ownsSpec), entry("old-ci", apply, 1, ownsSpec), status},
+			want:    Write{FieldManager: "ci"}, unknown: true,
+		},
+		{
+			reason:  "an operator beside a known tool",
+			entries: []metav1.ManagedFieldsEntry{entry("my-operator", apply, 2, ownsSpec), entry("kubectl", apply, 1, ownsSpec)}, want: byKubectl,
+		},
+		{
+			reason: "an operator beside client-side apply", annotations: annotated,
+			entries: []metav1.ManagedFieldsEntry{entry("my-operator", apply, 9, ownsSpec), clientSide}, want: Write{Method: ClientSide},
+		},
+		{
+			reason:  "Helm 3, whose last release is not known",
+			entries: []metav1.ManagedFieldsEntry{entry("helm", update, 1, ownsSpec)}, want: Write{FieldManager: "helm"}, unknown: true,
+		},
 		{reason: "kubectl create", entries: []metav1.ManagedFieldsEntry{entry("kubectl-create", update, 1, ownsSpec)}, unknown: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

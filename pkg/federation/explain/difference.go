@@ -54,8 +54,10 @@ type Change struct {
 	Anyway bool `json:"anyway,omitempty"`
 }
 
-// Differs reports whether any cluster would get, lose or change the object, or would lose it if it were not held.
-func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Held)+d.Updated > 0 }
+// Differs reports whether any cluster would get, lose or change the object, or would lose it if it were not held, or a new object would be held.
+func (d Difference) Differs() bool {
+	return len(d.Gained)+len(d.Lost)+len(d.Held)+d.Updated > 0 || d.New && d.State == string(federation.Held)
+}
 
 // Due reports whether the change itself makes a difference.
 func (d Difference) Due() bool {
@@ -87,7 +89,8 @@ func Differences(before, after []Evaluation) []Difference {
 
 	for _, evaluation := range after {
 		difference := compare(known[evaluation.Key()], evaluation)
-		if difference.Differs() || difference.RemovalHeld != "" || difference.heldNow(known[evaluation.Key()]) {
+		if difference.Differs() || difference.RemovalHeld != "" || difference.heldNow(known[evaluation.Key()]) ||
+			difference.New && len(difference.Notes) > 0 {
 			differences = append(differences, difference)
 		}
 	}
@@ -127,6 +130,14 @@ func compare(before *Evaluation, after Evaluation) Difference {
 	}
 	if after.BudgetUnknown && len(d.Lost) > 0 {
 		d.Notes = append(d.Notes, unknownBudget)
+	}
+	if _, unplaced := after.Unplaced(); unplaced != "" {
+		d.Notes = append(d.Notes, unplaced)
+	}
+	if d.New || before.Target.String() != after.Target.String() {
+		for _, unknown := range after.UnknownLabels() {
+			d.Notes = append(d.Notes, "warning: "+unknown)
+		}
 	}
 	return d
 }

@@ -3,6 +3,7 @@
 package explain
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,5 +80,38 @@ func TestAssumedWorks(t *testing.T) {
 	differences := Differences(before, evaluate())
 	if len(differences) != 2 || len(differences[0].Gained) != 1 || differences[0].Gained[0].Anyway {
 		t.Errorf("%+v", differences)
+	}
+}
+
+// New objects that reach no cluster by a mistake are in the report, with what may be meant, and so are replicas without a cluster.
+func TestDifferencesOfNewObjectsSayMistakes(t *testing.T) {
+	const selector = `federation.alpha.kubernetes.io/cluster-selector: `
+	for _, tc := range []struct {
+		reason, object, wantState, wantText string
+	}{
+		{"an unknown annotation", configMap("x", `federation.kubernetes.io/cluster-selector: '[]'`), "Held",
+			"did you mean federation.alpha.kubernetes.io/cluster-selector"},
+		{"a selector that cannot be read", configMap("x", selector+"x"), "Held", "cluster-selector"},
+		{"a misspelt value", configMap("x", selector+`'[{"key":"location","operator":"in","values":["uas"]}]'`), "Delivering",
+			"no cluster in scope has location=uas; did you mean usa"},
+		{"a misspelt key", configMap("x", selector+`'[{"key":"locatoin","operator":"in","values":["usa"]}]'`), "Delivering",
+			`key "locatoin" is a label of none of the 3 clusters in scope; did you mean "location"`},
+		{"replicas without a cluster", deployment(inUSA + `, ` +
+			`federation.kubernetes.io/deployment-preferences: '{"clusters":{"us1":{"maxReplicas":2,"weight":1}}}'`), "Delivering",
+			"7 of 9 replicas have no cluster: maxReplicas of us1"},
+	} {
+		w := newWorld(t)
+		differences := w.differences(func() { w.add(tc.object) })
+		if len(differences) != 1 || differences[0].State != tc.wantState {
+			t.Errorf("%s: %+v", tc.reason, differences)
+			continue
+		}
+		got := differences[0]
+		if text := strings.Join(append(got.Notes, got.Message), "\n"); !strings.Contains(text, tc.wantText) {
+			t.Errorf("%s: %q, want %q", tc.reason, text, tc.wantText)
+		}
+		if got.Differs() != (tc.wantState == "Held" || len(got.Gained) > 0) || Summarize(differences).Stopped > 0 {
+			t.Errorf("%s: differs: %t, summary %+v", tc.reason, got.Differs(), Summarize(differences))
+		}
 	}
 }

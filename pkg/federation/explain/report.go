@@ -206,6 +206,9 @@ func notesOf(e Evaluation) []string {
 	if e.BudgetMistake != "" {
 		notes = append(notes, "warning: "+e.BudgetMistake)
 	}
+	for _, unknown := range e.UnknownLabels() {
+		notes = append(notes, "warning: "+unknown)
+	}
 	if e.BudgetUnknown && len(e.Plan.Lose) > 0 {
 		notes = append(notes, unknownBudget)
 	}

@@ -400,3 +400,12 @@ func TestU10WrittenReports(t *testing.T) {
 		}
 	}
 }
+
+// A selector that no cluster in scope meets says what may be meant, as the webhook does.
+func TestReportOfMisspeltSelector(t *testing.T) {
+	w := newWorld(t, configMap("x", strings.Replace(inUSA, "usa", "uas", 1)))
+	notes := NewReport(w.evaluate()[0], false).Notes
+	if text := strings.Join(notes, "\n"); !strings.Contains(text, "no cluster in scope has location=uas; did you mean usa (1 cluster)?") {
+		t.Errorf("%q", notes)
+	}
+}

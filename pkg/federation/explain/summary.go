@@ -34,7 +34,9 @@ func Summarize(differences []Difference) Summary {
 	for _, d := range differences {
 		lost, held, gained := len(d.due(d.Lost)), len(d.due(d.Held)), len(d.due(d.Gained))
 		if d.State != "Delivering" && lost+held == 0 {
-			s.Stopped++
+			if !d.New {
+				s.Stopped++
+			}
 			continue
 		}
 		if held > 0 {

@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// maxNamed is how many clusters and label keys the warnings name.
-	maxNamed = 3
+	maxNamed = federation.MaxNamed
 	// maxConsequences is how many warnings of consequences there is room for beside maxWarnings others.
 	maxConsequences = maxNamed + 3
 )
@@ -45,28 +44,7 @@ func (r *reviewed) unknownKeys() []string {
 	if r.after.Target.FromNamespace != r.isNamespace {
 		return nil
 	}
-	unknown, candidates := r.after.UnknownKeys()
-	warnings := make([]string, 0, maxNamed+1)
-	for _, key := range unknown[:min(len(unknown), maxNamed)] {
-		suggestion := "correct the key, or label the clusters"
-		if key.Similar != "" {
-			suggestion = fmt.Sprintf("did you mean %q? Correct the key, or label the clusters", key.Similar)
-		}
-		warnings = append(warnings, fmt.Sprintf("annotation %s: key %q is a label of none of the %s; %s",
-			federation.SelectorAnnotation, key.Key, inScope(candidates), suggestion))
-	}
-
-	if more := len(unknown) - maxNamed; more > 0 {
-		warnings = append(warnings, fmt.Sprintf("annotation %s: %d more keys are labels of none of the %s",
-			federation.SelectorAnnotation, more, inScope(candidates)))
-	}
-	values := r.after.UnknownValues()
-	for _, value := range values[:min(len(values), maxNamed)] {
-		warnings = append(warnings, fmt.Sprintf("annotation %s: no cluster in scope has %s=%s; did you mean %s (%s)? "+
-			"Correct the value, or label the clusters", federation.SelectorAnnotation, value.Key, value.Value, value.Similar,
-			count(value.Clusters, "cluster")))
-	}
-	return warnings
+	return r.after.UnknownLabels()
 }
 
 // unknownPlacement warns of a Placement that does not exist. A new Namespace can have none yet.

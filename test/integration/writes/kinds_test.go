@@ -83,6 +83,12 @@ spec:
 		base: "spec: {clusterSet: NAME}", changed: "spec: {clusterSet: other}",
 	},
 	{
+		kind:     "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet",
+		base:     "spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {set: one}}}}",
+		changed:  "spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {set: two}}}}",
+		defaults: "spec: {clusterSelector: {selectorType: ExclusiveClusterSetLabel}}",
+	},
+	{
 		kind: "apiVersion: kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy",
 		base: `
 spec:
@@ -262,7 +268,8 @@ spec:
 
 // clusterScoped are the kinds of subjects that are in no namespace.
 var clusterScoped = map[string]bool{
-	"Purpose": true, "ClusterPodSchedulingPolicy": true, "AffinityClass": true, "ClusterProvider": true, "TraitEquivalence": true,
+	"ManagedClusterSet": true, "Purpose": true, "ClusterPodSchedulingPolicy": true, "AffinityClass": true, "ClusterProvider": true,
+	"TraitEquivalence": true,
 }
 
 // change is an object before and after one change of a field.

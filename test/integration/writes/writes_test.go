@@ -3,6 +3,7 @@
 package writes
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/onsi/gomega/format"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -41,8 +43,11 @@ import (
 type writer struct {
 	name           string
 	create, change []string
-	// chosen is the flag of placement diff; empty if the objects say how they were written.
-	chosen writes.Write
+	// also is a write by another tool before the change; empty for none.
+	also []string
+	// chosen is the flag of placement diff; empty if the objects say how they were written. inDoubt is the answer of those that do not.
+	chosen  writes.Write
+	inDoubt writes.Method
 }
 
 var writers = []writer{
@@ -62,6 +67,14 @@ var writers = []writer{
 	{
 		name: "migration", create: []string{"apply"}, change: []string{"apply", "--server-side", "--force-conflicts"},
 		chosen: writes.Write{Method: writes.ServerSide, FieldManager: writes.Kubectl, Force: true},
+	},
+	{
+		name: "unknown", create: []string{"apply", "--server-side", "--field-manager=ci"},
+		change: []string{"apply", "--server-side", "--field-manager=ci"}, inDoubt: writes.ServerSide,
+	},
+	{
+		name: "shared", create: []string{"apply", "--server-side", "--field-manager=other"},
+		also: []string{"apply", "--server-side", "--force-conflicts"}, change: []string{"apply", "--server-side"},
 	},
 }
 
@@ -105,7 +118,9 @@ var _ = Describe("what placement diff expects of writes", Ordered, ContinueOnFai
 // expectForesight writes objects, compares changes of them live and offline, makes the changes, and expects what was expected.
 func expectForesight(ctx SpecContext, w *writer) {
 	namespace := "writes-" + w.name
-	Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+	Expect(suite.Client.Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{federation.FederatedLabel: "true"}},
+	})).To(Succeed())
 	for _, set := range []string{"a", "b"} {
 		Expect(suite.Client.Create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: set}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
@@ -119,6 +134,9 @@ func expectForesight(ctx SpecContext, w *writer) {
 	}
 	kubectl := newKubectl(ctx)
 	kubectl(before, true, append(slices.Clone(w.create), "--validate=ignore")...)
+	if len(w.also) > 0 {
+		kubectl(before, true, append(slices.Clone(w.also), "--validate=ignore")...)
+	}
 	DeferCleanup(func(SpecContext) {
 		kubectl(before, false, "delete", "--wait=false", "--ignore-not-found")
 	})
@@ -127,11 +145,12 @@ func expectForesight(ctx SpecContext, w *writer) {
 	given, err := changes.State()
 	Expect(err).NotTo(HaveOccurred())
 	o := &tools.DiffOptions{Settings: tools.Settings{Delivered: federation.DefaultKinds()}}
-	o.Writes.Chosen, o.Writes.Review = w.chosen, admission.NewReviewer(ctx, admission.Once(manifests.Policies))
+	o.Writes.Chosen, o.Writes.InDoubt, o.Writes.Review = w.chosen, w.inDoubt, admission.NewReviewer(ctx, admission.Once(manifests.Policies))
 	hub := readState(ctx, o, given)
 	Expect(o.ReadLive(ctx, suite.Client, changes)).To(Succeed())
 	offline, offlineApplied, err := changes.Apply(hub, &o.Writes)
 	Expect(err).NotTo(HaveOccurred())
+	fromFiles, filesApplied := applyToFiles(kubectl, changes, o.Writes, namespace, before)
 	Expect(o.Ask(ctx, suite.Client, changes)).To(Succeed())
 	live, liveApplied, err := changes.Apply(hub, &o.Writes)
 	Expect(err).NotTo(HaveOccurred())
@@ -147,20 +166,26 @@ func expectForesight(ctx SpecContext, w *writer) {
 		keepDelivery(expected)
 	}
 	Expect(differing("live", happened, expected)).To(BeEmpty(), "(-happened +expected)")
-	merged := objectsOf(offline, given)
 	// Types of Kubernetes have neither defaults nor validation offline.
 	keepDelivery(happened)
-	keepDelivery(merged)
-	Expect(differing("offline", happened, merged)).To(BeEmpty(), "(-happened +expected)")
+	for how, after := range map[string]*explain.State{"offline": offline, "files": fromFiles} {
+		merged := objectsOf(after, given)
+		keepDelivery(merged)
+		Expect(differing(how, happened, merged)).To(BeEmpty(), "(-happened +expected)")
+	}
 
 	now := time.Now()
 	decisions := decided(hub, written, now)
 	Expect(decisions).NotTo(BeEmpty())
 	Expect(differing("decided live", decisions, decided(hub, live, now))).To(BeEmpty(), "(-happened +expected)")
 	Expect(differing("decided offline", decisions, decided(hub, offline, now))).To(BeEmpty(), "(-happened +expected)")
-	for _, applied := range [][]explain.Applied{offlineApplied, liveApplied} {
+	doubt := BeEmpty()
+	if w.inDoubt != "" {
+		doubt = Not(doubt)
+	}
+	for how, applied := range map[string][]explain.Applied{"offline": offlineApplied, "live": liveApplied, "files": filesApplied} {
 		for _, one := range applied {
-			Expect(one.Doubt).To(BeEmpty(), one.Result.Object)
+			Expect(one.Doubt).To(doubt, how+" "+one.Result.Object)
 		}
 	}
 	for _, one := range liveApplied {
@@ -172,8 +197,37 @@ func expectForesight(ctx SpecContext, w *writer) {
 	}
 }
 
-// newKubectl returns a function that runs kubectl with objects, which must succeed for all of them unless some may be refused.
-func newKubectl(ctx context.Context) func(objects []any, all bool, arguments ...string) {
+// applyToFiles applies the changes to a hub of the files that kubectl get prints of the objects and of what decides about them.
+func applyToFiles(
+	kubectl kubectl, changes *statefile.ChangeReader, w statefile.Writes, namespace string, objects []any,
+) (*explain.State, []explain.Applied) {
+	GinkgoHelper()
+	kinds := map[string]bool{"managedclusters": true, "managedclustersets": true, "managedclustersetbindings": true, "namespaces": true}
+	for _, object := range objects {
+		kind := (&unstructured.Unstructured{Object: object.(map[string]any)}).GroupVersionKind()
+		kinds[strings.TrimSuffix(kind.Kind+"."+kind.Version+"."+kind.Group, ".v1.")] = true
+	}
+	printed := kubectl(nil, true, "get", strings.Join(slices.Sorted(maps.Keys(kinds)), ","), "-n", namespace, "-o", "json", "--show-managed-fields")
+
+	definitions, err := manifests.Definitions()
+	Expect(err).NotTo(HaveOccurred())
+	reader, err := statefile.NewReader(definitions)
+	Expect(err).NotTo(HaveOccurred())
+	reader.Compare(changes)
+	reader.Read("hub.json", printed)
+	hub, err := reader.State()
+	Expect(err).NotTo(HaveOccurred())
+	w.Asked = reader.Live()
+	after, applied, err := changes.Apply(hub, &w)
+	Expect(err).NotTo(HaveOccurred())
+	return after, applied
+}
+
+// kubectl runs kubectl with objects, which must succeed for all of them unless some may be refused, and returns what it prints.
+type kubectl func(objects []any, all bool, arguments ...string) []byte
+
+// newKubectl returns a function that runs kubectl.
+func newKubectl(ctx context.Context) kubectl {
 	GinkgoHelper()
 	assets, err := binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
@@ -182,18 +236,27 @@ func newKubectl(ctx context.Context) func(objects []any, all bool, arguments ...
 	directory := GinkgoT().TempDir()
 	kubeconfig, file := filepath.Join(directory, "kubeconfig"), filepath.Join(directory, "objects.json")
 	Expect(os.WriteFile(kubeconfig, content, 0o600)).To(Succeed())
-	return func(objects []any, all bool, arguments ...string) {
+	return func(objects []any, all bool, arguments ...string) []byte {
 		GinkgoHelper()
 		list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(os.WriteFile(file, list, 0o600)).To(Succeed())
-		command := exec.CommandContext(ctx, assets.Kubectl, append(arguments, "--kubeconfig="+kubeconfig, "-f", file)...)
-		command.Env = append(os.Environ(), "KUBERC=off")
-		printed, err := command.CombinedOutput()
-		GinkgoWriter.Printf("kubectl %v:\n%s", arguments, printed)
-		if all {
-			Expect(err).NotTo(HaveOccurred(), string(printed))
+		arguments = append(arguments, "--kubeconfig="+kubeconfig)
+		if objects != nil {
+			arguments = append(arguments, "-f", file)
 		}
+		command := exec.CommandContext(ctx, assets.Kubectl, arguments...)
+		command.Env = append(os.Environ(), "KUBERC=off")
+		var printed, mistakes bytes.Buffer
+		command.Stdout, command.Stderr = &printed, &mistakes
+		err = command.Run()
+		if objects != nil {
+			GinkgoWriter.Printf("kubectl %v:\n%s%s", arguments, &printed, &mistakes)
+		}
+		if all {
+			Expect(err).NotTo(HaveOccurred(), mistakes.String())
+		}
+		return printed.Bytes()
 	}
 }
 

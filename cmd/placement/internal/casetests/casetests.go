@@ -78,7 +78,7 @@ func (o *Options) Test(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 	settings.Configure(state)
 	state.Done = ctx.Done()
 	progress := newTestProgress(stderr)
-	results := evaluate.Run(evaluate.World{State: state, Now: now, Files: o.changeFiles, Progress: progress.show, Coverage: o.Coverage}, read)
+	results := o.newApplying(ctx).run(evaluate.World{State: state, Now: now, Progress: progress.show, Coverage: o.Coverage}, read)
 	progress.end()
 	return o.print(ctx, stdout, &results)
 }

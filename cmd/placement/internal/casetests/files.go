@@ -24,11 +24,13 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/admission"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/explain/writes"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
@@ -117,6 +119,8 @@ type changed struct {
 	fleet   *explain.State
 	given   *explain.State
 	changes *statefile.ChangeReader
+	// added has read the objects of fleet.
+	added *statefile.Reader
 }
 
 // readChanged reads a file or directory, relative to the file of a case.
@@ -128,11 +132,11 @@ func (o *Options) readChanged(c *cases.Case, field, path string) (*changed, erro
 	if err != nil {
 		return nil, err
 	}
-	fleet, err := hubflags.Definitions.Reader(statefile.Stored, statefile.Namespace{Name: namespace}, o.Delivered)
+	fleet, err := hubflags.Definitions.Reader(statefile.Applied, statefile.Namespace{Name: namespace}, o.Delivered)
 	if err != nil {
 		return nil, err
 	}
-	read := &changed{}
+	read := &changed{added: fleet}
 	if read.changes, err = hubflags.Definitions.ChangeReader(statefile.Namespace{Name: namespace}, o.Delivered); err != nil {
 		return nil, err
 	}
@@ -172,21 +176,54 @@ func (c *changed) without(others *changed) iter.Seq2[*explain.Kind, api.Object] 
 	}
 }
 
-// changeFiles carries out a change that names files or directories.
-func (o *Options) changeFiles(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
+// applying carries out changes that name files or directories.
+type applying struct {
+	*Options
+	// review evaluates the admission policies for objects that are added.
+	review func(reader *statefile.Reader, hub *explain.State) error
+	writes statefile.Writes
+	// unknown has a text for each object of which it is not known how it is written.
+	unknown []string
+}
+
+// newApplying returns an applying that works until ctx ends.
+func (o *Options) newApplying(ctx context.Context) *applying {
+	return &applying{
+		Options: o, writes: statefile.Writes{Review: admission.NewReviewer(ctx, hubflags.Definitions.Policies)},
+		review: func(reader *statefile.Reader, hub *explain.State) error {
+			_, err := reader.Review(ctx, hub) // A case has no warnings.
+			return err
+		},
+	}
+}
+
+// run evaluates cases. A case whose result depends on how files are written, which is not known, has an error.
+func (a *applying) run(world evaluate.World, read []*cases.Case) evaluate.Results {
+	world.Files = a.change
+	results := evaluate.Run(world, read)
+	if unknown := a.unknown; len(unknown) > 0 {
+		world.Coverage, a.writes.InDoubt = false, writes.ServerSide
+		otherwise := evaluate.Run(world, read)
+		results.Doubt(&otherwise, unknown[0])
+	}
+	return results
+}
+
+// change returns a State after a change.
+func (a *applying) change(state *explain.State, c *cases.Case, change *cases.Change, now time.Time) (*explain.State, error) {
 	if change.Delete != "" {
-		gone, err := o.readChanged(c, "delete", change.Delete)
+		gone, err := a.readChanged(c, "delete", change.Delete)
 		if err != nil {
 			return nil, err
 		}
 		return state.Without(gone.each())
 	}
-	next, err := o.readChanged(c, "apply", change.Apply)
+	next, err := a.readChanged(c, "apply", change.Apply)
 	if err != nil {
 		return nil, err
 	}
 	if change.Old != "" {
-		old, err := o.readChanged(c, "old", change.Old)
+		old, err := a.readChanged(c, "old", change.Old)
 		if err != nil {
 			return nil, err
 		}
@@ -195,9 +232,18 @@ func (o *Options) changeFiles(state *explain.State, c *cases.Case, change *cases
 		}
 	}
 	if next.fleet != nil {
+		if err := a.review(next.added, state); err != nil {
+			return nil, err
+		}
 		return replaceFleet(state, next.fleet, now)
 	}
-	after, applied, err := next.changes.Apply(state, nil)
+	after, applied, err := next.changes.Apply(state, &a.writes)
+	for _, one := range applied {
+		if one.Doubt != "" {
+			a.unknown = append(a.unknown, fmt.Sprintf("apply: it is not known how %s is written, so placement diff has two results: %s",
+				one.Result.Object, one.Doubt))
+		}
+	}
 	return after, errors.Join(err, refusedOf(applied))
 }
 

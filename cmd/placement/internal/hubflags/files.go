@@ -43,6 +43,9 @@ type Files struct {
 	Strict bool
 	// Taken is the header of the snapshot that was read; nil for other files.
 	Taken *snapshot.Header
+	// Compared are the files whose objects ReadHub returns in Live as the hub has them; nil for none.
+	Compared *statefile.ChangeReader
+	Live     map[string]*statefile.Asked
 	// Stderr has a line for what was left out of the files.
 	Stderr io.Writer
 }
@@ -69,6 +72,9 @@ func (f *Files) ReadHub(
 	if err != nil {
 		return nil, err
 	}
+	if f.Compared != nil {
+		reader.Compare(f.Compared)
+	}
 	if err := ReadPaths(flag, paths, stdin, reader.Read); err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (f *Files) ReadHub(
 	if err := errors.Join(exit.InFiles(err), f.Note(reader.Notes())); err != nil {
 		return nil, err
 	}
-	f.Taken = reader.Snapshot()
+	f.Taken, f.Live = reader.Snapshot(), reader.Live()
 	return state, f.Review(ctx, reader)
 }
 

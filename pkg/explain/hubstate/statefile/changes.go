@@ -3,6 +3,7 @@
 package statefile
 
 import (
+	"iter"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -45,6 +46,9 @@ func (c *ChangeReader) Strict(strict bool) { c.reader.Strict(strict) }
 // Notes returns what was left out of the files, as Reader.Notes does.
 func (c *ChangeReader) Notes() []string { return c.reader.Notes() }
 
+// SkippedAll reports whether the files have objects, and all of them were left out because only others read their kinds.
+func (c *ChangeReader) SkippedAll() bool { return len(c.reader.skipped) > 0 && len(c.reader.seen) == 0 }
+
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
 
@@ -80,13 +84,7 @@ func (c *ChangeReader) Apply(hub *explain.State, w *Writes) (*explain.State, []e
 	}
 	isRefused := func(one *written) bool { return len(one.Result.Refused) > 0 }
 	stored := slices.DeleteFunc(slices.Clone(all), isRefused)
-	after, applied, err := hub.With(func(yield func(*explain.Kind, api.Object) bool) {
-		for _, one := range stored {
-			if !yield(one.Kind, one.To) {
-				return
-			}
-		}
-	})
+	after, applied, err := hub.With(each(stored))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,6 +100,17 @@ func (c *ChangeReader) Apply(hub *explain.State, w *Writes) (*explain.State, []e
 		}
 	}
 	return after, applied, nil
+}
+
+// each yields what becomes of objects.
+func each(all []*written) iter.Seq2[*explain.Kind, api.Object] {
+	return func(yield func(*explain.Kind, api.Object) bool) {
+		for _, one := range all {
+			if !yield(one.Kind, one.To) {
+				return
+			}
+		}
+	}
 }
 
 // everything are the results that objects of files decide about.

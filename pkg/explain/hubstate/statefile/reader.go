@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -41,6 +42,9 @@ type Reader struct {
 	namespace        Namespace
 
 	rules *applyRules // nil: every document is read without changes
+	// live has the objects that compared has too, as they were given.
+	compared *ChangeReader
+	live     map[string]*Asked
 
 	// taken is the header of a snapshot, at takenAt; nil for other files.
 	taken   *snapshot.Header
@@ -199,7 +203,17 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 		return
 	}
 	r.rules.keep(identity, asGiven)
+	if r.compared != nil && r.compared.reader.kinds[identity] != nil {
+		r.live[identity] = &Asked{Live: &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}}
+	}
 }
+
+// Compare has the following files read for a comparison: Live returns their objects that were also read for it.
+func (r *Reader) Compare(compared *ChangeReader) { r.compared, r.live = compared, map[string]*Asked{} }
+
+// Live returns the live objects of a comparison as files have them, by Manifest.Identity. Go types, by which a State has them, do not tell fields
+// that are empty from those that are absent, as field managers do.
+func (r *Reader) Live() map[string]*Asked { return r.live }
 
 // setDefault sets a field that an object lacks.
 func setDefault(object map[string]any, key string, value any) {

@@ -112,15 +112,9 @@ func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) err
 	if err != nil || w == nil || w.Review == nil || len(left) == 0 {
 		return err
 	}
-	live, after := &explain.State{}, &explain.State{}
-	live.Pods.Namespaces = w.Namespaces
-	for _, one := range all {
-		switch object := one.To.(type) {
-		case *corev1.Namespace:
-			after.Pods.Namespaces = append(after.Pods.Namespaces, object)
-		case *unstructured.Unstructured:
-			after.Federated.Objects = append(after.Federated.Objects, object)
-		}
+	world, err := w.world(hub, all, left)
+	if err != nil {
+		return err
 	}
 	requests := make([]admission.Request, len(left))
 	for i, one := range left {
@@ -129,7 +123,7 @@ func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) err
 			return err
 		}
 	}
-	answers, err := w.Review(worldOf([]*explain.State{live, hub, after}, w.Unread), hub.Workers, requests)
+	answers, err := w.Review(world, hub.Workers, requests)
 	if err != nil {
 		return err
 	}
@@ -145,6 +139,28 @@ func (c *ChangeReader) review(hub *explain.State, w *Writes, all []*written) err
 		c.reviewed.add(&answer)
 	}
 	return nil
+}
+
+// world returns what policies read when objects are written, of which they review those that are left.
+func (w *Writes) world(hub *explain.State, all, left []*written) (*admission.World, error) {
+	live, after := &explain.State{}, &explain.State{}
+	live.Pods.Namespaces = w.Namespaces
+	if w.Vocabulary != nil { // It has the objects of the files, so that none is unknown to another.
+		written, _, err := hub.With(each(left))
+		if err != nil {
+			return nil, err
+		}
+		live.Federated.Objects = []*unstructured.Unstructured{w.Vocabulary(written)}
+	}
+	for _, one := range all {
+		switch object := one.To.(type) {
+		case *corev1.Namespace:
+			after.Pods.Namespaces = append(after.Pods.Namespaces, object)
+		case *unstructured.Unstructured:
+			after.Federated.Objects = append(after.Federated.Objects, object)
+		}
+	}
+	return worldOf([]*explain.State{live, hub, after}, w.Unread), nil
 }
 
 // request returns the request of a write.

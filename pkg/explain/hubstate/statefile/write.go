@@ -31,6 +31,8 @@ type Writes struct {
 	Asked map[string]*Asked
 	// Review evaluates the admission policies for objects about which the API server was not asked; nil evaluates none.
 	Review admission.Reviewer
+	// Vocabulary returns the ConfigMap placement-vocabulary of a hub that has none in its State; nil for a hub that writes it itself.
+	Vocabulary func(after *explain.State) *unstructured.Unstructured
 	// Namespaces are those of such objects on a live hub, and Unread the names of those that may not be read.
 	Namespaces []*corev1.Namespace
 	Unread     sets.Set[string]
@@ -66,7 +68,7 @@ type Answer struct {
 // The reasons for which it is not known how an object is written.
 const (
 	doubtHidden = "the files hide their managedFields, which say what server-side apply removes: add --show-managed-fields to kubectl get"
-	doubtTool   = "their managedFields name no tool that is known here: add --server-side, --server-side=false or --replace"
+	doubtTool   = "their managedFields name no apply of a tool that is known here: add --server-side%s, --server-side=false or --replace"
 )
 
 // Of returns how an object is written that is live, and why that is not known; empty if it is.
@@ -85,7 +87,11 @@ func (w *Writes) Of(live metav1.Object) (write writes.Write, doubt string) {
 	case chosen.Method == writes.ServerSide && hidden, !known && hidden:
 		doubt = doubtHidden
 	case !known:
-		doubt = doubtTool
+		manager := ""
+		if chosen.FieldManager != "" {
+			manager = " --field-manager " + chosen.FieldManager
+		}
+		doubt = fmt.Sprintf(doubtTool, manager)
 	default:
 		return chosen, ""
 	}

@@ -40,6 +40,7 @@ func TestApplyWritesAsTheObjectWasWritten(t *testing.T) {
 	gone := []string{"spec.clusterSets", "spec.predicates", "spec.tolerations"}
 	applied := `kubectl.kubernetes.io/last-applied-configuration: '{"spec":{"clusterSets":["a"],"predicates":[],"tolerations":[]}}'`
 	serverSide := &Writes{Chosen: writes.Write{Method: writes.ServerSide, FieldManager: writes.Kubectl}}
+	otherwise := &Writes{InDoubt: writes.ServerSide}
 
 	for _, tc := range []struct {
 		reason, managed, annotations, file string
@@ -88,14 +89,29 @@ func TestApplyWritesAsTheObjectWasWritten(t *testing.T) {
 		},
 		{reason: "hidden managedFields, the one answer", file: emptied, wantSpec: rest, wantDoubt: doubtHidden},
 		{
-			reason: "hidden managedFields, the other answer", file: emptied, writes: &Writes{InDoubt: writes.ServerSide}, wantSpec: emptied,
+			reason: "hidden managedFields, the other answer", file: emptied, writes: otherwise, wantSpec: emptied,
 			wantDoubt: doubtHidden, wantBy: "server-side apply of field manager kubectl", wantGone: gone,
 		},
 		{
 			reason: "server-side apply, and hidden managedFields", file: emptied, writes: serverSide, wantSpec: rest, wantDoubt: doubtHidden,
 		},
 		{
-			reason: "an unknown tool", managed: managedBy("operator", "Update", ownsWritten), file: emptied, wantSpec: rest, wantDoubt: doubtTool,
+			reason: "an unknown tool", managed: managedBy("operator", "Update", ownsWritten), file: emptied, wantSpec: rest,
+			wantDoubt: fmt.Sprintf(doubtTool, ""),
+		},
+		{
+			reason: "an unknown tool, the other answer", managed: managedBy("operator", "Update", ownsWritten), file: emptied, writes: otherwise,
+			wantSpec: rest, wantBy: "server-side apply of field manager kubectl", wantDoubt: fmt.Sprintf(doubtTool, ""),
+		},
+		{
+			reason: "server-side apply of an unknown tool, the other answer", managed: managedBy("ci", "Apply", ownsWritten), file: emptied,
+			writes: otherwise, wantSpec: emptied, wantBy: "server-side apply of field manager ci", wantGone: gone,
+			wantDoubt: fmt.Sprintf(doubtTool, " --field-manager ci"),
+		},
+		{
+			reason: "Helm 3, the other answer", managed: managedBy("helm", "Update", ownsWritten), file: emptied,
+			writes: otherwise, wantSpec: emptied, wantBy: "server-side apply of field manager helm", wantGone: gone,
+			wantDoubt: fmt.Sprintf(doubtTool, " --field-manager helm"),
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -81,6 +81,16 @@ type Failure struct {
 	Counterfactuals []string `json:"counterfactuals,omitempty"`
 }
 
+// Doubt has an error for each case whose status another evaluation of the same cases does not share.
+func (r *Results) Doubt(otherwise *Results, why string) {
+	for i := range r.Cases {
+		if one := &r.Cases[i]; one.Status != otherwise.Cases[i].Status {
+			one.Status, one.Error, one.Failure, one.Failures = Errored, why, nil, 0
+		}
+	}
+	r.summarize()
+}
+
 // summarize counts the cases.
 func (r *Results) summarize() {
 	r.Summary = Summary{Cases: len(r.Cases)}
