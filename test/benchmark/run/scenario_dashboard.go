@@ -110,7 +110,9 @@ func (s *stage) dashboard(ctx context.Context) error {
 		readers = append(readers, by)
 	}
 	path := s.pagePath(0)
-	for name, page := range map[string]string{"page": path + "?rows=200", "all-rows": path + "?rows=all", "picture": path + "/fleet", "overview": "/"} {
+	for name, page := range map[string]string{
+		"page": path + "?rows=200", "all-rows": path + "?rows=all", "picture": path + "/fleet", "overview": "/",
+	} {
 		if err := s.readPages(ctx, readers[0], name, page); err != nil {
 			return err
 		}
