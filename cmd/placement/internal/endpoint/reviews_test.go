@@ -215,7 +215,9 @@ func TestT23AReviewThatFailsForgetsNoToken(t *testing.T) {
 	} {
 		all := &reviewed{}
 		bounded := boundedReviews{newReviewBounds(time.Now), all}
-		request := func() *http.Request { return &http.Request{Header: http.Header{"Authorization": {"Bearer good"}}, RemoteAddr: "10.0.0.1:1"} }
+		request := func() *http.Request {
+			return &http.Request{Header: http.Header{"Authorization": {"Bearer good"}}, RemoteAddr: "10.0.0.1:1"}
+		}
 		if _, accepted, err := bounded.AuthenticateRequest(request()); err != nil || !accepted {
 			t.Fatal(accepted, err)
 		}
