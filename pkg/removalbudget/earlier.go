@@ -38,7 +38,7 @@ func (c *check) holdEarlier(r *ruling) {
 		if !c.doubtful {
 			h.Lost -= again[removal] // They fit again, or do not count.
 		}
-		h.leaves(over[removal])
+		h = h.without(over[removal])
 		h.Unnamed = 0
 		c.holdOn(r, h, staying, len(lost[i]))
 	}

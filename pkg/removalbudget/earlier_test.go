@@ -230,8 +230,8 @@ func (fx *fixture) wantNoProlongedHold(t *rapid.T, percent int, unbound time.Tim
 	}
 }
 
-// docs/spec/differences.md B16: what leaves beside clusters that are held since before an edit does not make their removal smaller, also where the former
-// spec is not known.
+// docs/spec/differences.md B16: what leaves beside clusters that are held since before an edit does not make their removal smaller, also where the
+// former spec is not known.
 func TestB16OtherLossesDoNotShrinkAnEarlierHold(t *testing.T) {
 	w := newFixture(20)
 	w.relabel(0, 4, "region", "us")

@@ -67,9 +67,10 @@ type join struct {
 // until returns the time of Until; zero without one.
 func (h hold) until() time.Time { return ptr.Deref(h.Until, metav1.Time{}).Time }
 
-// leaves notes that clusters of the removal leave that are not held: from then on they have left.
-func (h *hold) leaves(clusters int) {
+// without returns the hold once clusters of the removal have left that are not held.
+func (h hold) without(clusters int) hold {
 	h.Lost, h.Of, h.Past = h.Lost-clusters, h.Of-clusters, h.Past+clusters
+	return h
 }
 
 // numbers identify the holds that one removal has begun. A difference of Past alone, which expires, is none.

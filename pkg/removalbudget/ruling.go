@@ -177,7 +177,7 @@ func (c *check) rule() *ruling {
 	kept := r.kept()
 	others := len(slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(kept, cluster) }))
 	for i := range r.holds[before:] {
-		r.holds[before+i].leaves(others)
+		r.holds[before+i] = r.holds[before+i].without(others)
 	}
 	return r
 }
