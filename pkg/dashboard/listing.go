@@ -97,14 +97,21 @@ func (v *visit) namespacesShown(ctx context.Context) ([]string, error) {
 	return namespaces, nil
 }
 
-// placements returns the Placements of namespaces. With the error Forbidden it returns those that the caller may list.
-func placements(ctx context.Context, from client.Reader, namespaces []string) ([]item, error) {
+// placements returns the Placements of namespaces. With the error Forbidden it returns those that the caller may list. Of an API that the caller may
+// not list there it returns those of the chosen namespace, if there is one.
+func placements(ctx context.Context, from client.Reader, namespaces []string, chosen string) ([]item, error) {
 	items, refused := []item{}, error(nil)
 	for _, adapter := range api.Adapters() {
-		err := eachObject(ctx, from, namespaces, adapter.EmptyList(), func(object runtime.Object) error {
-			items = append(items, placementItem(api.Read(object)))
-			return nil
-		})
+		list := func(namespaces []string) error {
+			return eachObject(ctx, from, namespaces, adapter.EmptyList(), func(object runtime.Object) error {
+				items = append(items, placementItem(api.Read(object)))
+				return nil
+			})
+		}
+		err := list(namespaces)
+		if apierrors.IsForbidden(err) && adapter != api.V1beta1 && chosen != "" {
+			err = list([]string{chosen})
+		}
 		switch {
 		case apierrors.IsForbidden(err) && adapter != api.V1beta1: // A role may have the right on the one API alone.
 		case apierrors.IsForbidden(err):

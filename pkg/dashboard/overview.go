@@ -87,7 +87,7 @@ func overview(ctx context.Context, v *visit) (*page, error) {
 		return nil, err
 	}
 	reader, shown := v.reader(), &overviewPage{Namespace: v.namespace()}
-	listed, unlisted := placements(ctx, reader, namespaces)
+	listed, unlisted := placements(ctx, reader, namespaces, "")
 	if err := shown.tolerate(placementsPath, unlisted); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func search(ctx context.Context, v *visit) (*page, error) {
 			return nil, err
 		}
 		for _, list := range []func() ([]item, error){
-			func() ([]item, error) { return placements(ctx, v.reader(), namespaces) },
+			func() ([]item, error) { return placements(ctx, v.reader(), namespaces, v.namespace()) },
 			func() ([]item, error) { return clusters(ctx, v.reader(), &setIndex{}) },
 			func() ([]item, error) { return requestItems(ctx, v.reader(), namespaces) },
 		} {

@@ -217,8 +217,20 @@ func TestListsCountWhatTheNamespaceHides(t *testing.T) {
 			"a filter", "/placements?namespace=team-b&name=none", []string{"team-b"}, hidden("team-b"),
 			"The filters hide 1 Placement in namespace team-b:",
 		},
+		{
+			"all namespaces of the one API, and one of the other", "/placements?namespace=team-b", nil,
+			func(list client.ObjectList, namespace string) bool {
+				_, older := list.(*placementv1alpha1.PlacementList)
+				return older && namespace != "team-b"
+			},
+			"1–2 of 2 Placements; the filters hide 1 more",
+		},
 	} {
 		hub := newTestHub(append(world(), elsewhere.DeepCopy())...)
+		if strings.HasPrefix(tc.reason, "all namespaces of the one API") {
+			older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "ledger"}}
+			hub = newTestHub(append(world(), elsewhere.DeepCopy(), older)...)
+		}
 		hub.namespaces, hub.hides = tc.namespaces, tc.hides
 		if text := as(t, newPages(hub), "jane", http.MethodGet, tc.path, "").Body.String(); !strings.Contains(text, tc.want) {
 			t.Errorf("%s: %s lacks %q: %s", tc.reason, tc.path, tc.want, text)

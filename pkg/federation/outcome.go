@@ -50,7 +50,8 @@ func (e *Evaluation) Outcome(plan WorkPlan, unserved []string, limits Limits, pa
 	o := Outcome{Withdrawal: e.withdrawal(plan, unserved, budget, past, now), Mistake: mistake}
 	past.Unserved = o.Unserved
 	past.OutOfScope = e.StillOutOfScope(earliest(past.OutOfScope, o.OutOfScope))
-	past.Exceeded = o.Exceeded
+	undecided := e.State != Delivering || e.pendingUser != "" || e.matchesNone
+	past.Exceeded = o.Exceeded || past.Exceeded && undecided
 	o.Past = past
 	return o
 }

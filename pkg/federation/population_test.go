@@ -198,3 +198,44 @@ func TestB19LossesAreOfTheBase(t *testing.T) {
 		}
 	})
 }
+
+// docs/spec/differences.md B19: clusters that joined long ago while works are held are protected like those.
+func TestB19WorksOfWhoJoinedLongAgoAreHeld(t *testing.T) {
+	c := newCourse(t)
+	c.move("eu1", false)
+	c.move("eu2", false)
+	c.step(t)
+	c.move("eu3", true)
+	c.move("eu4", true)
+	c.step(t)
+	c.now = c.now.Add(2 * removalbudget.Window)
+	c.step(t)
+	c.move("eu3", false)
+	c.move("eu4", false)
+	for range 3 {
+		if got := c.step(t); strings.Join(got.Kept, " ") != "eu1 eu2 eu3 eu4" || !strings.HasPrefix(got.Held, "4 of 4 clusters") {
+			t.Fatalf("%q stay: %s", got.Kept, got.Held)
+		}
+	}
+}
+
+// docs/spec/differences.md B19: an evaluation that decides nothing, as while a set is broken, does not forget that the budget is exceeded.
+func TestB19AnUndecidedEvaluationReleasesNothing(t *testing.T) {
+	c := newCourse(t)
+	for _, name := range []string{"eu3", "eu4", "eu5", "eu6"} {
+		c.move(name, true)
+		c.step(t)
+	}
+	c.move("eu1", false)
+	c.move("eu2", false)
+	c.step(t)
+	c.now = c.now.Add(2 * removalbudget.Window)
+	c.step(t)
+	e, plan := c.plan(t, configMap(map[string]string{SelectorAnnotation: europe}))
+	e.State, plan.Lose = Held, nil
+	outcome := e.Outcome(plan, nil, halfLimits(), c.past, c.now)
+	c.past = outcome.Past
+	if got := c.step(t); strings.Join(got.Kept, " ") != "eu1 eu2" || !strings.HasPrefix(got.Held, "2 of 2 clusters") {
+		t.Errorf("%q stay: %s", got.Kept, got.Held)
+	}
+}

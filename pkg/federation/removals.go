@@ -169,6 +169,10 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 		return withdrawal
 	}
 
+	// Who joined before the window, while others were held, is lost as any other cluster.
+	past.Joined = without(past.Joined, func(cluster string, at time.Time) bool {
+		return !now.Before(at.Add(removalbudget.Window)) && slices.Contains(plan.Lose, cluster)
+	})
 	for _, cluster := range plan.Lose {
 		if _, joined := past.Joined[cluster]; removalbudget.Drains(e.snapshot.Cluster(cluster)) {
 			withdrawal.Draining = append(withdrawal.Draining, cluster)

@@ -234,6 +234,14 @@ func (r Result) memory(progress Progress) memory {
 		return memory{}
 	}
 	next := memory{Held: r.holds, Joined: joins(r.joined)}
+	if !progress.Applied { // Clusters whose time is over may be there still.
+		for _, h := range r.budget.memory.Held {
+			again := func(other hold) bool { return other.until().Equal(h.until()) }
+			if h.Until != nil && !slices.ContainsFunc(r.holds, again) {
+				next.Held = append(slices.Clone(next.Held), h)
+			}
+		}
+	}
 	if len(r.joined) > 0 {
 		next.JoinedTo = r.joinedTo
 	}

@@ -81,6 +81,9 @@ func (b Budget) countRemovals(of *check) (comparison, losses) {
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
 		infeasible: others, others: others, held: b.heldBase(),
 	}
+	if c.held > 0 {
+		c.held += of.lostJoined
+	}
 	var lost losses
 	kept := make(map[string]bool, len(past))
 

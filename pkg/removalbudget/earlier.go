@@ -19,10 +19,13 @@ import (
 // the hub permits.
 func (c *check) holdEarlier(r *ruling) {
 	holds := c.earlierHolds()
-	lost, again := make([][]string, len(holds)), map[numbers]int{}
+	lost, again, over := make([][]string, len(holds)), map[numbers]int{}, map[numbers]int{}
 	for i, h := range holds {
 		lost[i] = slices.DeleteFunc(c.incumbentsOf(h), func(cluster string) bool { return c.hasEnded(h, cluster) })
 		again[h.numbers()] += max(0, len(h.Clusters)-len(lost[i]))
+		if h.Until != nil && !c.now.Before(h.until()) {
+			over[h.numbers()] += len(lost[i])
+		}
 	}
 
 	for i, h := range holds {
@@ -31,9 +34,11 @@ func (c *check) holdEarlier(r *ruling) {
 		if len(staying) == 0 {
 			continue
 		}
+		removal := h.numbers()
 		if !c.doubtful {
-			h.Lost -= again[h.numbers()] // They fit again, or do not count.
+			h.Lost -= again[removal] // They fit again, or do not count.
 		}
+		h = h.without(over[removal])
 		h.Unnamed = 0
 		c.holdOn(r, h, staying, len(lost[i]))
 	}

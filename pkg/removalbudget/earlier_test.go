@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -225,5 +227,96 @@ func (fx *fixture) wantNoProlongedHold(t *rapid.T, percent int, unbound time.Tim
 	over := percent == removalbudget.NoLimit || !fx.now.Before(unbound.Add(removalbudget.DefaultLostScopeHold+time.Second))
 	if len(lost) > 0 && over {
 		t.Fatalf("%v have left the scope at %v, and are held at %v with %d %%: %v", lost, unbound, fx.now, percent, held.Hold(lost[0]))
+	}
+}
+
+// docs/spec/differences.md B16: what leaves beside clusters that are held since before an edit does not make their removal smaller, also where the
+// former spec is not known.
+func TestB16OtherLossesDoNotShrinkAnEarlierHold(t *testing.T) {
+	w := newFixture(20)
+	w.relabel(0, 4, "region", "us")
+	w.taintAll(4, 8, "maintenance")
+	w.settle(35)
+	expect(t, "held before the edit", names(0, 20), sorted(w.decisions))
+	w.edit(func(spec *clusterv1beta1.PlacementSpec) { spec.NumberOfClusters = new(int32(12)) })
+	w.former = nil
+	w.taintAll(8, 10, "maintenance")
+	for range 3 {
+		w.settle(35)
+	}
+	expect(t, "held after the edit", slices.Concat(names(0, 8), names(10, 20)), sorted(w.decisions))
+	w.now = w.now.Add(2 * removalbudget.Window)
+	w.settle(35)
+	expect(t, "held after the window", slices.Concat(names(0, 8), names(10, 20)), sorted(w.decisions))
+}
+
+// docs/spec/differences.md B16: when the hold of a lost scope is over, the clusters that are held for another cause of the same removal are as many
+// fewer, of as many fewer.
+func TestB16TheEndOfALostScopeCountsForTheOthers(t *testing.T) {
+	w := newFixture(16)
+	w.settle(40)
+	w.taintAll(0, 4, "maintenance")
+	w.selectZones(names(4, 8))
+	w.settle(40)
+	expect(t, "held", "8 of 16: "+strings.Join(names(0, 8), " "), gone(w.judge(40)))
+	w.edit(func(spec *clusterv1beta1.PlacementSpec) {
+		spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions = []metav1.LabelSelectorRequirement{
+			{Key: "zone", Operator: metav1.LabelSelectorOpNotIn, Values: names(15, 16)},
+		}
+	})
+	w.settle(40)
+	expect(t, "held after the edit", "8 of 16: "+strings.Join(names(0, 8), " "), gone(w.judge(40)))
+	w.now = w.now.Add(removalbudget.DefaultLostScopeHold)
+	for range 2 {
+		w.settle(40)
+		expect(t, "held for the taint", "8 of 16: "+strings.Join(names(0, 4), " "), gone(w.judge(40)))
+	}
+	w.now = w.now.Add(removalbudget.Window + time.Second)
+	w.settle(40)
+	expect(t, "after the window, 4 of 12", names(8, 15), sorted(w.decisions))
+}
+
+// selectZones leaves clusters out of the set by their zones.
+func (fx *fixture) selectZones(without []string) {
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
+		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "zone", Operator: metav1.LabelSelectorOpNotIn, Values: without},
+		}},
+	}
+	fx.SetClusterSet(set)
+}
+
+// docs/spec/differences.md G5: a write that fails when the hold of a lost scope is over does not begin another one.
+func TestAFailedWriteProlongsNoHoldOfALostScope(t *testing.T) {
+	w := newFixture(10)
+	w.settle(50)
+	w.DeleteBinding("ns", "all")
+	w.settle(50)
+	w.now = w.now.Add(removalbudget.DefaultLostScopeHold)
+	for range 3 {
+		ruling := w.judge(50)
+		expect(t, "held", false, ruling.Held)
+		w.reserve(ruling)
+		w.record(ruling.Record(removalbudget.Progress{})...)
+		w.hold(ruling)
+	}
+}
+
+// docs/spec/differences.md B19: clusters that joined long ago while others are held are protected like those.
+func TestB19WhoJoinedLongAgoBesideAHoldIsHeld(t *testing.T) {
+	w := newFixture(10)
+	w.settle(50)
+	w.relabel(0, 6, "region", "us")
+	w.settle(50)
+	w.relabel(10, 20)
+	w.settle(50)
+	w.now = w.now.Add(72 * time.Hour)
+	w.settle(50)
+	expect(t, "held", "6 of 10: "+strings.Join(names(0, 6), " "), gone(w.judge(50)))
+	w.relabel(10, 20, "region", "us")
+	for range 3 {
+		w.settle(50)
+		expect(t, "held with those that have joined", "16 of 20: "+strings.Join(slices.Concat(names(0, 6), names(10, 20)), " "), gone(w.judge(50)))
 	}
 }

@@ -67,19 +67,25 @@ type join struct {
 // until returns the time of Until; zero without one.
 func (h hold) until() time.Time { return ptr.Deref(h.Until, metav1.Time{}).Time }
 
+// without returns the hold once clusters of the removal have left that are not held.
+func (h hold) without(clusters int) hold {
+	h.Lost, h.Of, h.Past = h.Lost-clusters, h.Of-clusters, h.Past+clusters
+	return h
+}
+
 // numbers identify the holds that one removal has begun. A difference of Past alone, which expires, is none.
 type numbers struct {
 	generation int64
-	until      time.Time
 	last       bool
 	lost, of   int
 }
 
-func (h hold) numbers() numbers { return numbers{h.Generation, h.until().UTC(), h.Last, h.Lost, h.Of} }
+func (h hold) numbers() numbers { return numbers{h.Generation, h.Last, h.Lost, h.Of} }
 
 // equal compares what a hold does.
 func (h hold) equal(other hold) bool {
-	return h.numbers() == other.numbers() && h.Cause == other.Cause && slices.Equal(h.Clusters, other.Clusters) && h.Unnamed == other.Unnamed
+	return h.numbers() == other.numbers() && h.until().Equal(other.until()) && h.Cause == other.Cause && slices.Equal(h.Clusters, other.Clusters) &&
+		h.Unnamed == other.Unnamed
 }
 
 // equalHolds compares lists of holds. A record without causes has what the same holds with causes have, so that an upgrade of the hub writes no
@@ -96,7 +102,7 @@ func withoutCauses(holds []hold) []hold {
 	var joined []hold
 	for _, h := range holds {
 		h.Cause = ""
-		if last := len(joined) - 1; last >= 0 && joined[last].numbers() == h.numbers() {
+		if last := len(joined) - 1; last >= 0 && joined[last].numbers() == h.numbers() && joined[last].until().Equal(h.until()) {
 			joined[last].Clusters = slices.Sorted(slices.Values(slices.Concat(joined[last].Clusters, h.Clusters)))
 			joined[last].Unnamed += h.Unnamed
 			continue

@@ -23,7 +23,9 @@ type check struct {
 	// those that have joined. A cluster that joined within the Window and leaves within it is neither lost nor one of those that there were
 	// (docs/spec/differences.md B19).
 	past map[string]bool
-	now  time.Time
+	// lostJoined is the number of clusters of past that joined before the Window, while others were held, and are lost.
+	lostJoined int
+	now        time.Time
 	// generation is that of the spec, and selected has the clusters that it selects.
 	generation int64
 	selected   map[string]bool
@@ -43,12 +45,16 @@ func (b Budget) newCheck(result *scheduling.Result, incumbents map[string]bool, 
 	for cluster := range c.left.Clusters {
 		c.past[cluster] = true
 	}
-	c.joined = c.countJoined()
-	for cluster := range c.joined {
-		delete(c.past, cluster)
-	}
 	for _, info := range result.Selected {
 		c.selected[info.Name] = true
+	}
+	c.joined = c.countJoined()
+	for cluster, at := range c.joined {
+		if counts(at, now) || c.selected[cluster] {
+			delete(c.past, cluster)
+		} else {
+			c.lostJoined++
+		}
 	}
 	return c
 }
@@ -157,7 +163,7 @@ func (c *check) rule() *ruling {
 
 	r.outside = c.outside(r.leaving)
 	c.holdEarlier(r)
-	earlier := r.kept()
+	earlier, before := r.kept(), len(r.holds)
 	inside := slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool {
 		return contains(r.outside, cluster) || contains(earlier, cluster)
 	})
@@ -170,10 +176,8 @@ func (c *check) rule() *ruling {
 
 	kept := r.kept()
 	others := len(slices.DeleteFunc(slices.Clone(r.leaving), func(cluster string) bool { return contains(kept, cluster) }))
-	for i := range r.holds {
-		if h := &r.holds[i]; h.Generation == c.generation { // The others leave at once, and have left from then on.
-			h.Lost, h.Of, h.Past = h.Lost-others, h.Of-others, h.Past+others
-		}
+	for i := range r.holds[before:] {
+		r.holds[before+i] = r.holds[before+i].without(others)
 	}
 	return r
 }

@@ -61,7 +61,7 @@ func start(t *testing.T, more map[string]kubelet.Program) *installation {
 }
 
 // listen has the flags for the ports of the hub by their names and numbers.
-var listen = map[string]string{"https": "--listen", "webhook": "--webhook-listen", "8443": "--listen"}
+var listen = map[string]string{"https": "--listen", "webhook": "--webhook-listen", "dashboard": "--dashboard-listen", "8443": "--listen"}
 
 // startNode starts a control plane with a node for Pods of the hub of this checkout.
 func startNode(t *testing.T, more map[string]kubelet.Program) *installation {

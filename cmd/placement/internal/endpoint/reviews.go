@@ -3,14 +3,20 @@
 package endpoint
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
@@ -94,7 +100,9 @@ func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticat
 
 	response, accepted, err := b.reviews.AuthenticateRequest(asked)
 	if !accepted || err != nil || response == nil || response.User == nil {
-		b.forget(hash)
+		if request.Context().Err() == nil && !failed(err) {
+			b.forget(hash)
+		}
 		return response, accepted, err //nolint:wrapcheck // It is that of the review.
 	}
 	b.accept(hash, turns.TenantOf(response.User))
@@ -111,6 +119,16 @@ func tokenOf(request *http.Request) string {
 		return ""
 	}
 	return token
+}
+
+// failed reports whether a review had no result, so that it says nothing of the token. Reviewers that try several authenticators join their errors.
+func failed(err error) bool {
+	if several, are := err.(utilerrors.Aggregate); are { //nolint:errorlint // It is joined here, and not wrapped.
+		return slices.ContainsFunc(several.Errors(), failed)
+	}
+	var status apierrors.APIStatus
+	var transport *url.Error
+	return errors.As(err, &status) || errors.As(err, &transport) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 func (b *ReviewBounds) isKnown(hash [sha256.Size]byte) bool {

@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
 	"k8s.io/apiserver/pkg/authentication/request/union"
@@ -28,11 +30,16 @@ import (
 type reviewed struct {
 	count int
 	last  string
+	// fails is the error of every review; nil for none.
+	fails error
 }
 
 func (r *reviewed) AuthenticateToken(_ context.Context, token string) (*authenticator.Response, bool, error) {
 	r.count++
 	r.last = token
+	if r.fails != nil {
+		return nil, false, r.fails
+	}
 	if !strings.HasPrefix(token, "good") {
 		return nil, false, nil
 	}
@@ -191,6 +198,36 @@ func TestT23TokensThatAreNoLongerAcceptedAreUnknown(t *testing.T) {
 	}
 	if all.count > 1+newTokens {
 		t.Errorf("%d reviews, want %d at most", all.count, 1+newTokens)
+	}
+}
+
+// A review without a result, as while the API server does not answer, does not make a known token unknown.
+func TestT23AReviewThatFailsForgetsNoToken(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		fails  error
+		known  bool
+	}{
+		{"a rejection", errors.New("the account is deleted"), false},
+		{"a timeout of the API server", apierrors.NewTimeoutError("etcd is slow", 1), true},
+		{"no connection", &url.Error{Op: "Post", URL: "https://127.0.0.1", Err: errors.New("refused")}, true},
+		{"the end of the time of a review", context.DeadlineExceeded, true},
+	} {
+		all := &reviewed{}
+		bounded := boundedReviews{newReviewBounds(time.Now), all}
+		request := func() *http.Request {
+			return &http.Request{Header: http.Header{"Authorization": {"Bearer good"}}, RemoteAddr: "10.0.0.1:1"}
+		}
+		if _, accepted, err := bounded.AuthenticateRequest(request()); err != nil || !accepted {
+			t.Fatal(accepted, err)
+		}
+		all.fails = tc.fails
+		if _, accepted, err := bounded.AuthenticateRequest(request()); err == nil || accepted {
+			t.Fatalf("%s: accepted %v: %v", tc.reason, accepted, err)
+		}
+		if known := bounded.isKnown(sha256.Sum256([]byte("good"))); known != tc.known {
+			t.Errorf("%s: known %v, want %v", tc.reason, known, tc.known)
+		}
 	}
 }
 
