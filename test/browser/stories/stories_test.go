@@ -58,6 +58,7 @@ func TestDashboard(t *testing.T) {
 		{"hostile names and texts stay inert", hostileTextsStayInert},
 		{"every page is accessible, narrow and wide, light and dark", everyPageIsAccessible},
 		{"every page of a tenant is accessible, narrow and wide, light and dark", everyPageOfATenantIsAccessible},
+		{"the pages of a large fleet are readable", largeFleetIsReadable},
 		{"the hub restarts while a page is open", hubRestarts},
 	} {
 		t.Run(story.name, func(t *testing.T) {
