@@ -87,8 +87,9 @@ func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 	newer, older := file("newer.yaml", changedPayments+changedRollout), file("older.yaml", changedApart)
 	changes := file("changes.yaml", changedPayments+changedRollout+changedApart)
 	reader := readerKubeconfig(t, h, "diff-reader", clusterv1.GroupName, olderGroup)
+	// The samples are applied by the hub, and the changes below by kubectl without --server-side.
 	diff := func(args ...string) *suite.Program {
-		return suite.Run(t, append([]string{"diff", "--kubeconfig", reader, "-n", "team-a"}, args...)...)
+		return suite.Run(t, append([]string{"diff", "--kubeconfig", reader, "-n", "team-a", "--server-side=false"}, args...)...)
 	}
 
 	var told []string
@@ -129,7 +130,7 @@ func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 		world := suite.KubectlOutput(t, h.AdminKubeconfig, "get", "-A", "--show-managed-fields", "-o", "yaml",
 			"managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions,"+
 				"placements."+olderGroup+",placementdecisions."+olderGroup)
-		fromFiles := suite.Run(t, "diff", "-n", "team-a", "-f", changes, "--hub", file("hub.yaml", world), "-o", "name")
+		fromFiles := suite.Run(t, "diff", "-n", "team-a", "--server-side=false", "-f", changes, "--hub", file("hub.yaml", world), "-o", "name")
 		fromFiles.WantExit(t, 1)
 		if fromFiles.Stdout.String() != p.Stdout.String() {
 			t.Errorf("from files:\n%s\nfrom the hub:\n%s", fromFiles, p)
