@@ -48,7 +48,8 @@ type Watcher struct {
 }
 
 // WatchCache returns a Watcher of all inputs of the Placements of some APIs over the informers of a manager, which starts and ends them. Failed never
-// receives anything then. It calls touched with each Placement that has changed, or whose decisions have.
+// receives anything then. It calls touched with each Placement that has changed, or whose decisions have. It watches nothing of other APIs: a hub that
+// runs no controller for them need not have the right to.
 func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter, touched func(inventory.Key)) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
 	w.touched = touched
@@ -56,7 +57,10 @@ func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter, 
 	if len(apis) == 0 {
 		return w, nil
 	}
-	err := w.subscribe(ctx, w.placementKinds(apis))
+	err := w.subscribe(ctx, w.kinds(explain.OfPlacements, func(kind *explain.Kind) bool {
+		adapter := adapterOf(kind)
+		return adapter == nil || slices.Contains(apis, adapter)
+	}))
 	return w, err
 }
 
