@@ -57,3 +57,17 @@ func TestPluralsOfKinds(t *testing.T) {
 		t.Errorf("one is a %s", one)
 	}
 }
+
+// Placements that ask for other values of one label have one cause, so that the overview has a row for them and not one for each.
+func TestPlacementsThatAskForOtherValuesHaveOneCause(t *testing.T) {
+	for message, want := range map[string]string{
+		"0 of 5 clusters in scope selected; not selected: predicate 1 label zone In [a b] (5)":            "predicate 1 label zone In […]",
+		"0 of 9 clusters in scope selected; not selected: predicate 1 label zone In [c] (7), taint x (2)": "predicate 1 label zone In […]",
+		"0 of 9 clusters in scope selected; not selected: taint x not tolerated (9)":                      "taint x not tolerated",
+		"none is bound": "NoBindings",
+	} {
+		if got := placementCause(&metav1.Condition{Reason: "NoBindings", Message: message}); got != want {
+			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}

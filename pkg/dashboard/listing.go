@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -186,12 +187,15 @@ func selectedIn(p *api.Placement) *int {
 	}
 }
 
+// valuesOf finds the values of a requirement in a reason.
+var valuesOf = regexp.MustCompile(`\[[^\]]*\]`)
+
 // placementCause returns the most frequent reason that a condition names for clusters that are not selected (docs/spec/differences.md E2), or the
-// reason of the condition if it names none.
+// reason of the condition if it names none. Placements that ask for other values of the same label have one cause.
 func placementCause(condition *metav1.Condition) string {
 	if _, causes, named := strings.Cut(condition.Message, "; not selected: "); named {
 		if first, _, counted := strings.Cut(causes, " ("); counted {
-			return causeOf(first)
+			return causeOf(valuesOf.ReplaceAllString(first, "[…]"))
 		}
 	}
 	return condition.Reason

@@ -38,7 +38,7 @@ func largeFleetIsReadable(w *world) {
 		{"placements", "/placements", true, "1–50 of"},
 		{"sets", "/sets", true, "bulk"},
 		{"placement", "/placements/bulk/p00", true, "of 500 clusters"},
-		{"fleet", "/placements/bulk/p00/fleet", true, "zone"},
+		{"fleet", "/placements/bulk/p00/fleet", true, "region-4 100"},
 		{"cluster-drain", "/clusters/eu1?drain=true", true, "team-a/payments"},
 		{"tenant-overview", "/", false, "Placements"},
 		{"tenant-placements", "/placements", false, "1–50 of 90"},
