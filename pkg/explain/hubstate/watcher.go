@@ -48,8 +48,8 @@ type Watcher struct {
 }
 
 // WatchCache returns a Watcher of all inputs of the Placements of some APIs over the informers of a manager, which starts and ends them. Failed never
-// receives anything then. It calls touched with each Placement that has changed, or whose decisions have. It watches nothing of other APIs: a hub that
-// runs no controller for them need not have the right to.
+// receives anything then. It calls touched with each Placement that has changed, or whose decisions have. It watches nothing of other APIs: a hub
+// that runs no controller for them need not have the right to.
 func WatchCache(ctx context.Context, informers cache.Cache, apis []api.Adapter, touched func(inventory.Key)) (*Watcher, error) {
 	w := newWatcher(explain.OfPlacements)
 	w.touched = touched
