@@ -74,7 +74,8 @@ func largeWorld() string {
 	}
 	for i := range largeFleet {
 		objects = append(objects, fmt.Sprintf(`{apiVersion: cluster.open-cluster-management.io/v1, kind: ManagedCluster, metadata: {name: bulk-%03d,
-			labels: {cluster.open-cluster-management.io/clusterset: bulk, region: region-%d, zone: zone-%02d}}, spec: {hubAcceptsClient: true}}`, i, i%5, i%40))
+			labels: {cluster.open-cluster-management.io/clusterset: bulk, region: region-%d, zone: zone-%02d}}, spec: {hubAcceptsClient: true}}`,
+			i, i%5, i%40))
 	}
 	for i := range largePlacements {
 		objects = append(objects, strings.TrimSuffix(placement("bulk", fmt.Sprintf("p%02d", i), fmt.Sprintf(
