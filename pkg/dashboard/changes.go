@@ -62,7 +62,8 @@ func newLastChanges() *lastChanges {
 	return &lastChanges{kept: turns.NewCache[changeKey, lastChange](changesKept)}
 }
 
-// of returns who left a Placement last, who came, and why. It has no text if the caller may not read that, or if nobody remembers it.
+// of returns who left a Placement last, who came, and why. It has no text if the caller may not read that, or if neither the
+// history nor an Event has it.
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
 	known, has := c.kept.Get(key)

@@ -73,7 +73,7 @@ func (d *deliveries) add(reported item, kind, name, cluster string, labels map[s
 	d.objects[at] = object
 }
 
-// onCluster returns what is said about the copy on a cluster.
+// onCluster returns the message about the copy on a cluster.
 func onCluster(cluster, said string) string { return "on " + cluster + ": " + said }
 
 // setsAsked returns the sets of each cluster, if the page has only the objects of a set. The error Forbidden is about the clusters.

@@ -30,7 +30,7 @@ func (s *Server) login(w http.ResponseWriter, request *http.Request, gate *Token
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		s.respondLogin(w, request, to, http.StatusRequestEntityTooLarge, "this is no token")
+		s.respondLogin(w, request, to, http.StatusRequestEntityTooLarge, "this is no token: paste one token, and nothing else")
 		return
 	case err != nil:
 		s.respondLogin(w, request, to, http.StatusBadRequest, "the form could not be read; send it again")

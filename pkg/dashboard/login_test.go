@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// docs/spec/trust.md T22: what nobody has asked rights for is not shown again, beyond the address of a page.
+// docs/spec/trust.md T22: /login asks for no rights, so that it repeats nothing of a request but the address of a page.
 func TestT22LoginRepeatsLittle(t *testing.T) {
 	pages := newPages(newTestHub(world()...))
 	long := "/clusters?q=" + strings.Repeat("x", 12<<10)

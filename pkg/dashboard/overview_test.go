@@ -243,7 +243,7 @@ func hidden(but ...string) func(client.ObjectList, string) bool {
 	return func(_ client.ObjectList, namespace string) bool { return !slices.Contains(but, namespace) }
 }
 
-// Who may read nothing, or not everything, is not told that there is nothing.
+// The overview of a user with few rights says that there is nothing to read for this user, and not that there is nothing.
 func TestTheOverviewSaysNothingAboutWhatIsHidden(t *testing.T) {
 	for _, tc := range []struct {
 		reason    string

@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/runbooks"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 	"github.com/placement-hub/placement-hub/pkg/slowclients"
 )
@@ -238,10 +239,7 @@ func readBody(w http.ResponseWriter, request *http.Request) error {
 
 // problemPage returns the page of a problem. It repeats little of what the caller has sent: rights were not asked for, perhaps.
 func problemPage(told *problem) *page {
-	text := told.text
-	if len(text) > maxProblemBytes {
-		text = strings.ToValidUTF8(text[:maxProblemBytes], "") + "…"
-	}
+	text := endpoint.Shortened(told.text, maxProblemBytes)
 	made := &page{Title: http.StatusText(told.code), Code: told.code, JSON: map[string]string{"error": text}}
 	made.add("problem", "problem", text)
 	return made

@@ -92,9 +92,15 @@ func (w *Withdrawal) Counts(cluster string) bool {
 	return !w.drains(cluster) && !w.hasJoined(cluster) && (w.Outside || w.outOfScope(cluster))
 }
 
-func (w *Withdrawal) drains(cluster string) bool { return slices.Contains(w.Draining, cluster) }
+func (w *Withdrawal) drains(cluster string) bool { return contains(w.Draining, cluster) }
 
-func (w *Withdrawal) hasJoined(cluster string) bool { return slices.Contains(w.Joined, cluster) }
+func (w *Withdrawal) hasJoined(cluster string) bool { return contains(w.Joined, cluster) }
+
+// contains reports whether a sorted list has a cluster.
+func contains(clusters []string, cluster string) bool {
+	_, found := slices.BinarySearch(clusters, cluster)
+	return found
+}
 
 // withoutDraining returns those of the clusters that something can hold.
 func (w *Withdrawal) withoutDraining(clusters []string) []string {
@@ -171,7 +177,7 @@ func (e *Evaluation) withdrawal(plan WorkPlan, unserved []string, budget Budget,
 
 	// Who joined before the window, while others were held, is lost as any other cluster.
 	past.Joined = without(past.Joined, func(cluster string, at time.Time) bool {
-		return !now.Before(at.Add(removalbudget.Window)) && slices.Contains(plan.Lose, cluster)
+		return !now.Before(at.Add(removalbudget.Window)) && contains(plan.Lose, cluster)
 	})
 	for _, cluster := range plan.Lose {
 		if _, joined := past.Joined[cluster]; removalbudget.Drains(e.snapshot.Cluster(cluster)) {

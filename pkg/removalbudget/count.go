@@ -48,11 +48,6 @@ func (c Count) Exceeds(percent int) bool {
 // String returns "40 of 50 clusters".
 func (c Count) String() string { return fmt.Sprintf("%d of %d clusters", c.Removed(), c.Total) }
 
-// Within returns those of the times of removals that count at a time, in their order.
-func Within(removals []time.Time, now time.Time) []time.Time {
-	return slices.DeleteFunc(slices.Clone(removals), func(at time.Time) bool { return !counts(at, now) })
-}
-
 // counts reports whether a removal at a time still counts.
 func counts(removed, now time.Time) bool { return now.Before(removed.Add(Window)) }
 

@@ -4,7 +4,6 @@ package removalbudget_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
@@ -32,11 +31,4 @@ func TestCountExceeds(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestWithin(t *testing.T) {
-	removals := []time.Time{start, start.Add(time.Minute)}
-	expect(t, "just before the end of the window", removals, removalbudget.Within(removals, start.Add(removalbudget.Window-1)))
-	expect(t, "at the end", removals[1:], removalbudget.Within(removals, start.Add(removalbudget.Window)))
-	expect(t, "the argument", []time.Time{start, start.Add(time.Minute)}, removals)
 }

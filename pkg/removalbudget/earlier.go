@@ -59,7 +59,7 @@ func (c *check) holdOn(r *ruling, h hold, staying []string, lost int) {
 	}
 
 	// The sets that the present spec asks for do not count.
-	outside := slices.DeleteFunc(c.result.OutOfScope(staying), c.result.IsBound)
+	outside := c.result.Unbound(staying)
 	goOn(h, slices.DeleteFunc(staying, func(cluster string) bool { return contains(outside, cluster) }))
 	r.outside = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.outside, outside))))
 	for until, clusters := range c.byScopeEnd(outside) {

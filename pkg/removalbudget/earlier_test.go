@@ -192,7 +192,7 @@ func TestNoEditProlongsAHold(t *testing.T) {
 			w.settle(percent)
 			w.SetCluster(cluster(99)) // It is in the set while that is bound.
 			switch {
-			case w.result().IsBound(name(99)):
+			case len(w.result().Unbound([]string{name(99)})) == 0:
 				unbound = time.Time{}
 			case unbound.IsZero():
 				unbound = w.now

@@ -186,7 +186,7 @@ func (c *check) rule() *ruling {
 // exceeded with that number: the text stays the same when an edit lets other clusters leave.
 func (c *check) asBefore(h hold, past int, clusters []string) hold {
 	for _, before := range c.memory.Held {
-		outside := func(cluster string) bool { return !slices.Contains(clusters, cluster) }
+		outside := func(cluster string) bool { return !contains(clusters, cluster) }
 		if before.Until != nil || before.Last || slices.ContainsFunc(before.Clusters, outside) {
 			continue
 		}

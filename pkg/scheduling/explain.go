@@ -40,7 +40,14 @@ func (r *Result) Sets(info *clusterinfo.ClusterInfo) []SetState {
 
 // OutOfScope returns those of the clusters whose ManagedCluster exists, and is in none of the sets that are bound and selected.
 func (r *Result) OutOfScope(clusters []string) []string {
-	scope := r.snapshot.Scope(r.Request.Key.Namespace, r.Request.ClusterSets)
+	return r.outOf(r.Request.ClusterSets, clusters)
+}
+
+// Unbound returns those of the clusters whose ManagedCluster exists, and is in none of the sets that are bound, whatever sets the Request selects.
+func (r *Result) Unbound(clusters []string) []string { return r.outOf(nil, clusters) }
+
+func (r *Result) outOf(sets, clusters []string) []string {
+	scope := r.snapshot.Scope(r.Request.Key.Namespace, sets)
 	return slices.DeleteFunc(slices.Clone(clusters), func(name string) bool {
 		info := r.Cluster(name)
 		return info == nil || scope.Contains(info)
@@ -55,13 +62,7 @@ func (r *Result) IsExcludedBySets(cluster string) bool {
 			return false
 		}
 	}
-	return len(r.Request.ClusterSets) > 0 && r.IsBound(cluster)
-}
-
-// IsBound reports whether a cluster is in a set that is bound to the namespace, whatever sets the Request selects.
-func (r *Result) IsBound(cluster string) bool {
-	info := r.Cluster(cluster)
-	return info != nil && r.snapshot.Scope(r.Request.Key.Namespace, nil).Contains(info)
+	return len(r.Request.ClusterSets) > 0 && r.Cluster(cluster) != nil && len(r.Unbound([]string{cluster})) == 0
 }
 
 // InfeasibleBy returns those of the clusters that the filter of a stage rejects before the ranking, in their order, as InfeasibleStages says.

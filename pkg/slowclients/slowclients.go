@@ -81,7 +81,7 @@ func Bodies(within time.Duration, handler http.Handler) http.Handler {
 	})
 }
 
-// body ends the deadline with its last byte: whoever waits for the response may take longer.
+// body ends the deadline with its last byte, because the response may take longer than the body.
 type body struct {
 	io.ReadCloser
 

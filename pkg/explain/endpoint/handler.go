@@ -126,15 +126,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", retryAfter)
 	}
-	respond(ctx, w, refused.code, Answer{Error: shortened(refused.Error())})
+	respond(ctx, w, refused.code, Answer{Error: Shortened(refused.Error(), maxErrorBytes)})
 }
 
-// shortened returns the begin and the end of a long text: refusals end with what to do.
-func shortened(text string) string {
-	if len(text) <= maxErrorBytes {
+// Shortened returns a text, or the begin and the end of one that has more than some bytes: refusals end with what to do.
+func Shortened(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	const half = maxErrorBytes/2 - 4
+	half := most/2 - 4
 	return strings.ToValidUTF8(text[:half], "") + " … " + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
