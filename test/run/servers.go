@@ -63,12 +63,14 @@ func (q *queue) sayWaiting() {
 	}
 }
 
-// take removes the first package whose programs are built. It returns "" if there is none, and whether none is left.
+// take removes the first package whose programs are built. It returns "" if there is none, and whether none is left. It asks once what is built: a
+// program that is built while packages are compared would let a later one start first.
 func (q *queue) take() (directory string, empty bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	missing := q.builds.missing(neededBy(q.left...))
 	index := slices.IndexFunc(q.left, func(directory string) bool {
-		return len(q.builds.missing(neededBy(directory))) == 0
+		return !slices.ContainsFunc(neededBy(directory), func(name string) bool { return slices.Contains(missing, name) })
 	})
 	if index < 0 {
 		return "", len(q.left) == 0
