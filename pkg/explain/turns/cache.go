@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Cache keeps a number of values for all tenants. Of one more the tenant who has most loses the value that was not used for the longest time, so that
-// nobody flushes the values of others. Cache is safe for concurrent use.
+// Cache keeps a number of values for all tenants. If there is one more, the tenant with the most values loses the one that was not used for the
+// longest time, so a tenant cannot evict the values of others. The LRU caches of libraries have no such shares. Cache is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	most int
 
@@ -69,7 +69,16 @@ func (c *Cache[K, V]) Add(tenant Tenant, key K, value V) {
 	}
 }
 
-// evict drops a value of the tenant who has most.
+// Remove removes the value of a key, if there is one.
+func (c *Cache[K, V]) Remove(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if element, has := c.values[key]; has {
+		c.remove(element)
+	}
+}
+
+// evict drops a value of the tenant with the most values.
 func (c *Cache[K, V]) evict() {
 	var tenant Tenant
 	var most *list.List
@@ -78,11 +87,16 @@ func (c *Cache[K, V]) evict() {
 			tenant, most = other, values
 		}
 	}
-	last := most.Back()
-	delete(c.values, valueOf[K, V](last).key)
-	most.Remove(last)
-	if most.Len() == 0 {
-		delete(c.of, tenant)
+	c.remove(most.Back())
+}
+
+func (c *Cache[K, V]) remove(element *list.Element) {
+	found := valueOf[K, V](element)
+	own := c.of[found.tenant]
+	delete(c.values, found.key)
+	own.Remove(element)
+	if own.Len() == 0 {
+		delete(c.of, found.tenant)
 	}
 }
 

@@ -41,3 +41,18 @@ func TestCachesDropWhatWasNotUsed(t *testing.T) {
 		t.Errorf("a is %d, %t", got, has)
 	}
 }
+
+func TestCachesRemove(t *testing.T) {
+	cache := NewCache[string, int](2)
+	cache.Add("jane", "a", 1)
+	cache.Remove("a")
+	cache.Remove("a")
+	if _, has := cache.Get("a"); has || cache.Len() != 0 || len(cache.of) != 0 {
+		t.Errorf("%d values of %d tenants after the only one was removed", cache.Len(), len(cache.of))
+	}
+	cache.Add("jane", "b", 2)
+	cache.Add("jane", "c", 3)
+	if _, has := cache.Get("b"); !has {
+		t.Error("the removed value counts still")
+	}
+}

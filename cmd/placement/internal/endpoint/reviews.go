@@ -30,8 +30,7 @@ const (
 	newTokens       = 20
 	newTokensAtOnce = 8
 	addressShare    = 10
-	// knownFor is how long a token is known after it was accepted last, and maxKnown the number of known ones, and that of addresses. Of more tokens
-	// the tenant who has most loses one.
+	// knownFor is how long a token is known after it was accepted last, and maxKnown the number of known ones, and that of addresses.
 	knownFor = 10 * time.Minute
 	maxKnown = 10_000
 	// maxTokenBytes is the size of the largest token that is reviewed: API servers refuse larger headers.
@@ -43,9 +42,9 @@ type ReviewBounds struct {
 	now     func() time.Time
 	all     *rate.Limiter
 	running chan struct{}
+	known   *turns.Cache[[sha256.Size]byte, time.Time] // when a token was accepted last, by its hash
 
 	mu        sync.Mutex
-	known     map[[sha256.Size]byte]knownToken
 	addresses map[string]*rate.Limiter
 }
 
@@ -55,14 +54,8 @@ func NewReviewBounds() *ReviewBounds { return newReviewBounds(time.Now) }
 func newReviewBounds(now func() time.Time) *ReviewBounds {
 	return &ReviewBounds{
 		now: now, all: rate.NewLimiter(newTokens, newTokens), running: make(chan struct{}, newTokensAtOnce),
-		known: map[[sha256.Size]byte]knownToken{}, addresses: map[string]*rate.Limiter{},
+		known: turns.NewCache[[sha256.Size]byte, time.Time](maxKnown), addresses: map[string]*rate.Limiter{},
 	}
-}
-
-// knownToken is a token that was accepted.
-type knownToken struct {
-	tenant   turns.Tenant
-	accepted time.Time // the last time
 }
 
 // boundedReviews are reviews within the bounds.
@@ -101,11 +94,11 @@ func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticat
 	response, accepted, err := b.reviews.AuthenticateRequest(asked)
 	if !accepted || err != nil || response == nil || response.User == nil {
 		if request.Context().Err() == nil && !failed(err) {
-			b.forget(hash)
+			b.known.Remove(hash) // The next review counts like that of an unknown token.
 		}
 		return response, accepted, err //nolint:wrapcheck // It is that of the review.
 	}
-	b.accept(hash, turns.TenantOf(response.User))
+	b.known.Add(turns.TenantOf(response.User), hash, b.now())
 	request.Header.Del("Authorization") // As the authenticators of an API server do.
 	return response, true, nil
 }
@@ -132,56 +125,8 @@ func failed(err error) bool {
 }
 
 func (b *ReviewBounds) isKnown(hash [sha256.Size]byte) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	token, known := b.known[hash]
-	return known && b.now().Before(token.accepted.Add(knownFor))
-}
-
-// forget notes that a token was not accepted: the next review of it counts like that of an unknown one.
-func (b *ReviewBounds) forget(hash [sha256.Size]byte) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.known, hash)
-}
-
-// accept notes that a token of a tenant was accepted.
-func (b *ReviewBounds) accept(hash [sha256.Size]byte, tenant turns.Tenant) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, known := b.known[hash]; !known && len(b.known) >= maxKnown {
-		b.makeRoom()
-	}
-	b.known[hash] = knownToken{tenant, b.now()}
-}
-
-// makeRoom removes the tokens that are known no longer, or the oldest one of the tenant who has most. At most newTokens new ones come in a second.
-func (b *ReviewBounds) makeRoom() {
-	now, of := b.now(), map[turns.Tenant]int{}
-	for hash, token := range b.known {
-		if !now.Before(token.accepted.Add(knownFor)) {
-			delete(b.known, hash)
-			continue
-		}
-		of[token.tenant]++
-	}
-	if len(b.known) < maxKnown {
-		return
-	}
-	var most turns.Tenant
-	for tenant, count := range of {
-		if count > of[most] || count == of[most] && tenant < most {
-			most = tenant
-		}
-	}
-	var oldest [sha256.Size]byte
-	since := now
-	for hash, token := range b.known {
-		if token.tenant == most && !token.accepted.After(since) {
-			oldest, since = hash, token.accepted
-		}
-	}
-	delete(b.known, oldest)
+	accepted, known := b.known.Get(hash)
+	return known && b.now().Before(accepted.Add(knownFor))
 }
 
 // allowed reports whether an unknown token may be reviewed now. What an address has too many of does not count for the others.

@@ -190,7 +190,7 @@ func TestT23TokensThatAreNoLongerAcceptedAreUnknown(t *testing.T) {
 	all := &reviewed{}
 	bounded := boundedReviews{newReviewBounds(func() time.Time { return now }), all}
 	hash := sha256.Sum256([]byte("bad"))
-	bounded.accept(hash, "ada")
+	bounded.known.Add("ada", hash, now)
 	for range 1000 {
 		if _, accepted, _ := bounded.AuthenticateRequest(&http.Request{Header: http.Header{"Authorization": {"Bearer bad"}}}); accepted {
 			t.Fatal("the token is accepted")
@@ -265,7 +265,7 @@ func TestT21KnownTokensAreThoseOfAllTenants(t *testing.T) {
 	if err := ask("good-0" + account + "robot-0"); !errors.Is(err, access.ErrTooManyTokens) {
 		t.Errorf("error %v for the oldest token of the tenant with many, want that it is not known", err)
 	}
-	if len(bounded.known) != maxKnown {
-		t.Errorf("%d tokens are known, want %d", len(bounded.known), maxKnown)
+	if known := bounded.known.Len(); known != maxKnown {
+		t.Errorf("%d tokens are known, want %d", known, maxKnown)
 	}
 }
