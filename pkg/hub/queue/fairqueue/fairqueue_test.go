@@ -287,6 +287,7 @@ func TestSeriesAreThoseOfControllerRuntime(t *testing.T) {
 		time.Sleep(time.Second)
 		key, _ := q.Get()
 		time.Sleep(3 * time.Second)
+		synctest.Wait() // The series of unfinished work are written at the same moment.
 		const labels = `controller="series",name="series"`
 
 		want := map[string]float64{
@@ -305,6 +306,7 @@ func TestSeriesAreThoseOfControllerRuntime(t *testing.T) {
 
 		q.Done(key)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		want[`workqueue_unfinished_work_seconds{`+labels+`}`], want[`workqueue_longest_running_processor_seconds{`+labels+`}`] = 0, 0
 		want[`workqueue_work_duration_seconds{`+labels+`}`] = 1
 		if diff := cmp.Diff(want, seriesOf(t, labels)); diff != "" {
