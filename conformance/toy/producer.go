@@ -318,14 +318,21 @@ func (p *Producer) breakDecisions(slice *inventory.PlacementDecision, index int)
 	}
 }
 
-// write creates and updates slices that differ, and deletes those that are surplus.
+// write creates and updates slices that differ, and deletes those that are surplus. Any of them may be missing: a producer that was killed may have
+// deleted the first one.
 func (p *Producer) write(ctx context.Context, existing []inventory.PlacementDecision, wanted []*inventory.PlacementDecision) error {
-	for i, slice := range wanted {
+	surplus := map[types.NamespacedName]*inventory.PlacementDecision{}
+	for i := range existing {
+		surplus[keyOf(&existing[i])] = &existing[i]
+	}
+	for _, slice := range wanted {
+		before, exists := surplus[keyOf(slice)]
+		delete(surplus, keyOf(slice))
 		decisions := p.Client.ApisV1alpha1().PlacementDecisions(slice.Namespace)
 		var err error
-		if i >= len(existing) {
+		if !exists {
 			_, err = decisions.Create(ctx, slice, metav1.CreateOptions{})
-		} else if before := &existing[i]; !equality.Semantic.DeepEqual(before.Decisions, slice.Decisions) ||
+		} else if !equality.Semantic.DeepEqual(before.Decisions, slice.Decisions) ||
 			!equality.Semantic.DeepEqual(before.Labels, slice.Labels) || before.Annotations[askedAt] != slice.Annotations[askedAt] {
 			slice.ResourceVersion = before.ResourceVersion
 			_, err = decisions.Update(ctx, slice, metav1.UpdateOptions{})
@@ -334,11 +341,18 @@ func (p *Producer) write(ctx context.Context, existing []inventory.PlacementDeci
 			return fmt.Errorf("write PlacementDecision %s/%s: %w", slice.Namespace, slice.Name, err)
 		}
 	}
-	for _, slice := range slices.Backward(existing[min(len(wanted), len(existing)):]) {
+	for _, slice := range slices.Backward(existing) {
+		if surplus[keyOf(&slice)] == nil {
+			continue
+		}
 		err := p.Client.ApisV1alpha1().PlacementDecisions(slice.Namespace).Delete(ctx, slice.Name, metav1.DeleteOptions{})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("delete PlacementDecision %s/%s: %w", slice.Namespace, slice.Name, err)
 		}
 	}
 	return nil
+}
+
+func keyOf(slice *inventory.PlacementDecision) types.NamespacedName {
+	return types.NamespacedName{Namespace: slice.Namespace, Name: slice.Name}
 }

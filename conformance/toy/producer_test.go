@@ -3,6 +3,7 @@
 package toy_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestProducerWritesAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 				if name == "c1" {
-					awaitSlice(t, client, placement.Namespace)
+					awaitProfiles(t, client, placement.Namespace, 1)
 				}
 			}
 			select {
@@ -65,18 +66,49 @@ func TestProducerWritesAgain(t *testing.T) {
 	}
 }
 
-// awaitSlice waits for the first slice.
-func awaitSlice(t *testing.T, client *fake.Clientset, namespace string) {
+// TestProducerFillsAGap: a producer that was killed while it deleted its slices may have left the later ones.
+func TestProducerFillsAGap(t *testing.T) {
+	client := fake.NewSimpleClientset()
+	producer := &toy.Producer{Client: client}
+	if err := producer.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	placement := types.NamespacedName{Namespace: "team", Name: "wish"}
+	var wish []conformance.ProfileRef
+	for i := range 250 {
+		wish = append(wish, conformance.ProfileRef{Namespace: "fleet", Name: fmt.Sprintf("c%03d", i)})
+	}
+	if err := producer.Decide(t.Context(), placement, wish); err != nil {
+		t.Fatal(err)
+	}
+	awaitProfiles(t, client, placement.Namespace, len(wish))
+	if err := producer.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ApisV1alpha1().PlacementDecisions(placement.Namespace).Delete(t.Context(), "wish-0", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := producer.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	awaitProfiles(t, client, placement.Namespace, len(wish))
+	if err := producer.Kill(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitProfiles waits until the slices select so many profiles.
+func awaitProfiles(t *testing.T, client *fake.Clientset, namespace string, count int) {
 	t.Helper()
 	for range 600 {
 		list, err := client.ApisV1alpha1().PlacementDecisions(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(list.Items) > 0 {
+		if len(conformance.Union(list.Items)) == count {
 			return
 		}
 		<-time.After(100 * time.Millisecond)
 	}
-	t.Fatal("no slice was written")
+	t.Fatalf("%d profiles were not selected", count)
 }

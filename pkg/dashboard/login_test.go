@@ -92,7 +92,7 @@ func TestLoginDoesNotWaitForSlowForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := connection.SetReadDeadline(time.Now().Add(9 * time.Second)); err != nil {
+	if err := connection.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(connection), nil)

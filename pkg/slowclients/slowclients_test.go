@@ -135,13 +135,14 @@ func TestSlowBodies(t *testing.T) {
 func TestBodiesEnd(t *testing.T) {
 	for _, protocol := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", protocol), func(t *testing.T) {
-			const within = 300 * time.Millisecond
+			t.Parallel()
+			const within = 3 * time.Second // A body that has been sent comes in this time on a busy machine.
 			ended := make(chan error, 1)
 			server := httptest.NewUnstartedServer(Bodies(within, http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 				_, err := io.ReadAll(request.Body)
 				if err == nil {
 					select {
-					case <-time.After(2 * within):
+					case <-time.After(within + time.Second):
 					case <-request.Context().Done():
 						err = request.Context().Err()
 					}
@@ -192,7 +193,8 @@ func TestT22StreamsThatNobodyReadsEnd(t *testing.T) {
 			_, _ = io.WriteString(w, "tea")
 			return
 		}
-		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
+		control := http.NewResponseController(w) // The client has the header, however late the body begins.
+		if err := errors.Join(control.Flush(), control.SetWriteDeadline(time.Now().Add(300*time.Millisecond))); err != nil {
 			t.Error(err)
 		}
 		_, err := w.Write(bytes.Repeat([]byte("x"), 64<<20))
@@ -246,7 +248,7 @@ func TestT22HandlerSetsTheDeadlineOfStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	if err := <-failed; err == nil || time.Since(began) < writeTime-time.Second || time.Since(began) > 2*writeTime {
+	if err := <-failed; err == nil || time.Since(began) < writeTime-time.Second || time.Since(began) > writeTime+time.Minute {
 		t.Errorf("the write ended after %v with %v, want an error after %v", time.Since(began), err, writeTime)
 	}
 }

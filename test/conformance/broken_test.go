@@ -14,9 +14,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/program"
 )
 
-// brief are the times for a toy, which answers at once.
+// brief are the times for a toy, which answers at once where the machine has time for it.
 func brief(p *plane) conformance.Options {
-	return conformance.Options{Implementation: "toy", Config: p.config(), Timeout: 4 * time.Second, Quiet: 300 * time.Millisecond}
+	return conformance.Options{Implementation: "toy", Config: p.config(), Timeout: 10 * time.Second, Quiet: 300 * time.Millisecond}
 }
 
 // failed returns the rules that do not hold, with their findings in the log.

@@ -30,7 +30,7 @@ const (
 	// placementName is the placement of all clusters that the scene regroups.
 	placementName = "all"
 	// orderTimeout is how long the order of groups may take after every cluster is in the right group.
-	orderTimeout = 10 * time.Second
+	orderTimeout = time.Minute
 )
 
 // The ManifestWorkReplicaSets of the scene, one for each rollout strategy.

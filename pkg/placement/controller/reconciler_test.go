@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,35 +78,37 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 // docs/spec/differences.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the
 // placement says so.
 func TestOtherFormsHoldUpNothing(t *testing.T) {
-	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
-	both := servedAPIs{apis: []api.Adapter{api.V1beta1}, profiles: true}
-	builder := newClientBuilder().WithObjects(placement).
-		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
-		WithInterceptorFuncs(interceptor.Funcs{
-			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-				if _, other := object.(*clusterinventory.PlacementDecision); other {
-					<-ctx.Done()
-					return fmt.Errorf("no answer: %w", ctx.Err())
-				}
-				return c.Create(ctx, object, options...)
-			},
-		})
+	synctest.Test(t, func(t *testing.T) {
+		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
+		both := servedAPIs{apis: []api.Adapter{api.V1beta1}, profiles: true}
+		builder := newClientBuilder().WithObjects(placement).
+			WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
+			WithInterceptorFuncs(interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+					if _, other := object.(*clusterinventory.PlacementDecision); other {
+						<-ctx.Done()
+						return fmt.Errorf("no answer: %w", ctx.Err())
+					}
+					return c.Create(ctx, object, options...)
+				},
+			})
 
-	r, hub := newReconciler(t, both, builder)
-	r.applier.reporter.recorder = events.NewFakeRecorder(10)
+		r, hub := newReconciler(t, both, builder)
+		r.applier.reporter.recorder = events.NewFakeRecorder(10)
 
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := r.Reconcile(ctx, api.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want that the time is over", err)
-	}
-	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
-		t.Fatal(err)
-	}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := r.Reconcile(ctx, api.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want that the time is over", err)
+		}
+		if err := hub.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
+			t.Fatal(err)
+		}
 
-	if len(placement.Status.Conditions) < 2 || len(placement.Status.DecisionGroups) != 1 {
-		t.Errorf("the status is %+v, want conditions and a group", placement.Status)
-	}
+		if len(placement.Status.Conditions) < 2 || len(placement.Status.DecisionGroups) != 1 {
+			t.Errorf("the status is %+v, want conditions and a group", placement.Status)
+		}
+	})
 }
 
 // A placement that goes while it is written for leaves no retries behind: one that is made again under its name does not wait for them.

@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/placement-hub/placement-hub/test/browser/checkout"
@@ -198,11 +201,18 @@ func answers(t *testing.T, address string) error {
 	return nil
 }
 
-// freeAddress returns an address on loopback that nothing listens to.
+// freeAddress returns an address on loopback that nothing listens to. Its port is below those that Linux gives to connections, one of which could
+// take it before its process listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It listens for a moment.
-	program.Must(t, err)
-	program.Must(t, listener.Close())
-	return listener.Addr().String()
+	for {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(10000)))
+		listener, err := net.Listen("tcp", address) //nolint:noctx // It listens for a moment.
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		program.Must(t, err)
+		program.Must(t, listener.Close())
+		return address
+	}
 }

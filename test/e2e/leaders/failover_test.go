@@ -113,7 +113,8 @@ func wantDecided(t *testing.T, h *suite.Hub) {
 	suite.Must(t, h.Client.List(t.Context(), list))
 	for i := range list.Items {
 		list.Items[i].APIVersion, list.Items[i].Kind = clusterv1beta1.GroupVersion.String(), "Placement"
-		list.Items[i].ManagedFields = nil // No apply takes them.
+		list.Items[i].ManagedFields = nil  // No apply takes them.
+		list.Items[i].ResourceVersion = "" // The hub may still write the status.
 	}
 	data, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": list.Items})
 	suite.Must(t, err)

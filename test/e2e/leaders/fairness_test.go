@@ -215,7 +215,7 @@ func TestFloodOfServiceAccounts(t *testing.T) {
 	suite.Must(t, h.Client.Create(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c2"}}))
 	h.WantDecisions(t, key, "c1", "c2")
 	renewals := 0
-	for last := lease.Spec.RenewTime; renewals < 10; { // Ten seconds, of which three without a renewal end the leader.
+	for last := lease.Spec.RenewTime; renewals < 10; { // Ten seconds without a renewal end the leader.
 		if with.Ended() {
 			t.Fatalf("the leader has ended; %s", with)
 		}

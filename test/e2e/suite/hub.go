@@ -41,9 +41,10 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/planes"
 )
 
-// QuickElection makes a standby take the lease of a leader that died after four seconds instead of two minutes.
+// QuickElection makes a standby take the lease of a leader that died after 15 seconds instead of two minutes. A leader on a busy machine does not
+// lose it for no reason.
 var QuickElection = []string{
-	"--leader-election-lease-duration=4s", "--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s",
+	"--leader-election-lease-duration=15s", "--leader-election-renew-deadline=10s", "--leader-election-retry-period=1s",
 }
 
 // HubUser is the user name of the ServiceAccount that the controllers run as.

@@ -119,14 +119,14 @@ func TestFaults(t *testing.T) {
 		t.Run(string(tc.fault), func(t *testing.T) {
 			s, p, api := startProxy(t)
 			mend := p.Break(Rule{Match: Match{Verbs: []string{"create"}, Resources: []string{"configmaps"}}, Fault: tc.fault})
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			switch tc.fault {
-			case Hang, Stall, TooManyRequests:
+			case Hang, TooManyRequests:
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
-			case Delay: // The request has to reach the target first.
+			case Delay, Stall: // The request has to reach the target first, or the header of the response the client.
 				cancel()
-				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+				ctx, cancel = context.WithTimeout(t.Context(), 5*time.Second)
 			case InternalError, Unavailable, Conflict, Invalid, Timeout, Reset, Lost, Gone:
 			}
 			defer cancel()

@@ -72,8 +72,11 @@ var _ = Describe("a Cluster that is healthy", func() {
 		cluster := w.cluster("c", nil)
 		w.healthy(cluster)
 		managed := w.published(cluster)
-		for range 3 * 60 {
-			now.Step(20 * time.Second)
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: clusterrequest.LeaseName(cluster.UID)}}
+		const duration, renewals = time.Hour, 200
+		suite.Edit(ctx, lease, func(l *coordinationv1.Lease) { l.Spec.LeaseDurationSeconds = ptr.To(int32(duration / time.Second)) })
+		for range 2 * renewals { // The watch of the Leases may be behind by as many renewals as a duration has.
+			now.Step(duration / renewals)
 			w.renew(cluster)
 		}
 		w.touch(cluster)
@@ -85,7 +88,7 @@ var _ = Describe("a Cluster that is healthy", func() {
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(managed), after)).To(Succeed())
 		Expect(after.ResourceVersion).To(Equal(managed.ResourceVersion))
 
-		now.Step(61 * time.Second)
+		now.Step(duration + time.Second)
 		w.touch(cluster)
 		w.available(managed, metav1.ConditionUnknown)
 

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -93,9 +94,7 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.4: keeps what another manager edits in a copy, and reports the conflict", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-		edited := copyIn(ctx, f.Namespace)
-		edited.Data["key"] = "edited"
-		Expect(eu1.Client.Update(ctx, edited)).To(Succeed())
+		patchCopy(ctx, eu1, copyIn(ctx, f.Namespace), "key", "edited")
 		Eventually(func(g Gomega) {
 			applied := manifestCondition(ctx, g, work, workv1.ManifestApplied)
 			g.Expect(applied.Message).To(And(ContainSubstring("conflict with"), ContainSubstring(".data.key")))
@@ -123,9 +122,7 @@ var _ = Describe("the work agent of a member", func() {
 	It("federated-selector 3.1.5: still owns a copy with a conflict after Orphan, so that the orphaning is not seen", func(ctx SpecContext) {
 		Expect(hub.Create(ctx, work)).To(Succeed())
 		expectConditions(ctx, work, workv1.WorkApplied)
-		edited := copyIn(ctx, f.Namespace)
-		edited.Data["key"] = "edited"
-		Expect(eu1.Client.Update(ctx, edited)).To(Succeed())
+		patchCopy(ctx, eu1, copyIn(ctx, f.Namespace), "key", "edited")
 
 		before := work.DeepCopy()
 		work.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
@@ -189,6 +186,14 @@ func foreign(ctx context.Context, namespace string, data map[string]string) {
 	GinkgoHelper()
 	Expect(eu1.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 	Expect(eu1.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c"}, Data: data})).To(Succeed())
+}
+
+// patchCopy changes a value of a copy, of which the agent of its member may write the metadata at the same time.
+func patchCopy(ctx context.Context, member *members.Member, copied *corev1.ConfigMap, key, value string) {
+	GinkgoHelper()
+	before := copied.DeepCopy()
+	copied.Data[key] = value
+	Expect(member.Client.Patch(ctx, copied, client.MergeFrom(before))).To(Succeed())
 }
 
 // copyIn returns the ConfigMap "c" of a namespace in eu1.

@@ -182,8 +182,7 @@ var _ = Describe("the deletion of an object", func() {
 			expectCopies(ctx, object, us1)
 			us1.ExpectRecorded(ctx, identityOf(object).WorkName(), object)
 			edited = memberCopy(ctx, Default, us1, object)
-			edited.Data["v"] = "edited"
-			Expect(us1.Client.Update(ctx, edited)).To(Succeed())
+			patchCopy(ctx, us1, edited, "v", "edited")
 			annotate(ctx, object, map[string]string{federation.OrphanAnnotation: "true"})
 			Expect(hub.Delete(ctx, object)).To(Succeed())
 		})
@@ -191,9 +190,7 @@ var _ = Describe("the deletion of an object", func() {
 		It("federated-selector 3.1.5: waits until the conflict is resolved, and keeps the copy", func(ctx SpecContext) {
 			expectEvent(ctx, object, federation.ReasonDeletionWaiting, "us1")
 			Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(edited.Data))
-			resolved := memberCopy(ctx, Default, us1, object)
-			resolved.Data["v"] = "1"
-			Expect(us1.Client.Update(ctx, resolved)).To(Succeed())
+			patchCopy(ctx, us1, memberCopy(ctx, Default, us1, object), "v", "1")
 			expectGone(ctx, object)
 			Expect(memberCopy(ctx, Default, us1, object).UID).To(Equal(edited.UID))
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // gracePeriod is longer than a loaded machine takes to evaluate a new Placement.
-const gracePeriod = 10 * time.Second
+const gracePeriod = 20 * time.Second
 
 func TestNewClusters(t *testing.T) {
 	suite.Run(t, "clusters and sets before the hub has written what follows", suite.ConfigureHub(func(o *system.Options) {

@@ -8,7 +8,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -104,13 +103,14 @@ var _ = Describe("Prioritizers", func() {
 
 	It("C3, A3: an expired score counts 0 from its time on, and nothing loops", func(ctx SpecContext) {
 		f := trio(ctx)
-		expiry := metav1.NewTime(time.Now().Add(12 * time.Second).Truncate(time.Second))
 		f.Score(ctx, "c002", 90, nil)
-		f.Score(ctx, "c003", 100, &expiry)
+		f.Score(ctx, "c003", 100, nil)
 		errors := f.Activity(Default).Errors
 		f.Placement(ctx, "p", best(suite.Exactly(suite.DemoScore(1))))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 
+		expiry := inAWhile()
+		f.Score(ctx, "c003", 100, &expiry)
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 		Expect(time.Now()).To(BeTemporally(">", expiry.Time))
 		f.ExpectSilence(ctx)

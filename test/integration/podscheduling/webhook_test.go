@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -21,7 +22,9 @@ import (
 func listen(ctx context.Context, address string) (listener net.Listener) {
 	GinkgoHelper()
 	if address == "" {
-		address = "127.0.0.1:0"
+		var err error
+		address, err = env.FreeAddress(ctx) // No connection takes the port between two listeners.
+		Expect(err).NotTo(HaveOccurred())
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	Expect(err).NotTo(HaveOccurred())
