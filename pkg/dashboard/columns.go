@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
 // The keys of the orders of lists.
@@ -69,9 +70,9 @@ func selectedColumn() lists.Column {
 	}
 }
 
-// selectedOf returns "2 of 3", or "2 of all" for a Placement that wants all clusters that fit.
+// selectedOf returns "2 of 3", or "2 of all" for a Placement that wants all clusters that fit. A number that is not known is document.NoValue.
 func selectedOf(o *item) string {
-	selected, wanted := "?", "all"
+	selected, wanted := document.NoValue, "all"
 	if o.Selected != nil {
 		selected = itoa(*o.Selected)
 	}

@@ -116,6 +116,9 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) {
 		return placements(ctx, v.reader(), namespaces, v.namespace())
 	})
+	if err := v.countSelected(ctx, items); err != nil {
+		return nil, err
+	}
 	if v.query(lists.BySet) != "" { // A Placement that names no set uses those that are bound to its namespace.
 		sets, err := v.readSets(ctx, namespaces)
 		if err != nil {
