@@ -200,13 +200,15 @@ func TestColumnsOfLists(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web", CreationTimestamp: metav1.NewTime(now)}}
 	pages := newPages(newTestHub(append(world(), pod, old("few", metav1.ConditionFalse, "1 cluster decisions unscheduled; 2 of 10 clusters in scope "+
 		"selected; not selected: taint a (8)"), old("all", metav1.ConditionTrue, "All cluster decisions scheduled"),
-		old("odd", metav1.ConditionFalse, "by hand"), every, decided("every-decision-1", "every", "eu1", "us1"), decided("every-decision-2", "every", "us1"),
+		old("odd", metav1.ConditionFalse, "by hand"), every, decided("every-decision-1", "every", "eu1", "us1"),
+		decided("every-decision-2", "every", "us1"),
 		decided("other-decision-1", "other", "eu1"))...))
 	for path, want := range map[string]string{
 		"/placements?name=few": "<bdi>2 of 3</bdi>", "/placements?name=all": "<bdi>3 of 3</bdi>", "/placements?name=odd": "<bdi>0 of 3</bdi>",
 		"/placements?name=every": "<bdi>2 of all</bdi>", "/placements?name=every&namespace=team-a": "<bdi>2 of all</bdi>",
 		"/workloads": `<time datetime="2026-01-31T12:00:00Z">2026-01-31 12:00</time>`, "/workloads?sort=-created": `aria-sort="descending"`,
-		"/clusters": `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
+		"/workloads?name=web": "Choose a namespace to see the states of its workloads.",
+		"/clusters":           `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
 	} {
 		if text := as(t, pages, "jane", http.MethodGet, path, "").Body.String(); !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q: %s", path, want, text)
@@ -228,7 +230,9 @@ func TestDecisionsOfV1alpha1ThatMayNotBeListed(t *testing.T) {
 	} {
 		old := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "old"}}
 		old.Spec.NumberOfClusters = tc.wanted
-		old.Status.Conditions = []metav1.Condition{{Type: "PlacementSatisfied", Status: metav1.ConditionTrue, Message: "All cluster decisions scheduled"}}
+		old.Status.Conditions = []metav1.Condition{{
+			Type: "PlacementSatisfied", Status: metav1.ConditionTrue, Message: "All cluster decisions scheduled",
+		}}
 		hub, lists := newTestHub(old), 0
 		hub.hides = func(list client.ObjectList, _ string) bool {
 			_, decisions := list.(*placementv1alpha1.PlacementDecisionList)
