@@ -205,8 +205,12 @@ func setsHub(t *testing.T, hidden ...string) string {
 	}
 	named := func(kind, namespace, name string) object {
 		return object{
-			"apiVersion": group + "/" + version, "kind": kind, "metadata": object{"namespace": namespace, "name": name}, "spec": object{"clusterSet": name},
+			"apiVersion": group + "/" + version, "kind": kind, "metadata": object{"namespace": namespace, "name": name},
+			"spec": object{"clusterSet": name},
 		}
+	}
+	failure := func(reason string, code int) object {
+		return object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code}
 	}
 	list := func(kind string, items ...object) object {
 		return object{"apiVersion": group + "/" + version, "kind": kind + "List", "items": items}
@@ -246,9 +250,9 @@ func setsHub(t *testing.T, hidden ...string) string {
 				"status": object{"allowed": bytes.Contains(body, []byte("edge"))},
 			}
 		case slices.Contains(hidden, path.Base(request.URL.Path)):
-			code, content = http.StatusForbidden, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403}
+			code, content = http.StatusForbidden, failure("Forbidden", http.StatusForbidden)
 		case !known:
-			code, content = http.StatusNotFound, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+			code, content = http.StatusNotFound, failure("NotFound", http.StatusNotFound)
 		}
 		answer.Header().Set("Content-Type", "application/json")
 		answer.WriteHeader(code)
@@ -258,8 +262,8 @@ func setsHub(t *testing.T, hidden ...string) string {
 	return server.URL
 }
 
-// A tenant gets the sets that are bound or may be bound with exit code 0, also without the right to list all sets. Bindings that may not be listed are
-// a failure.
+// A tenant gets the sets that are bound or may be bound with exit code 0, also without the right to list all sets. Bindings that may not be listed
+// are a failure.
 func TestExitCodesOfSetsForATenant(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
