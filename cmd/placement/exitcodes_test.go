@@ -4,8 +4,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -188,4 +193,103 @@ func pod(name string) string {
 func clusterRequest(name string) string {
 	return "---\napiVersion: cluster.openmcp.cloud/v1alpha1\nkind: ClusterRequest\nmetadata: {name: " + name + ", namespace: team-a}\n" +
 		"spec: {purposes: [test]}\n"
+}
+
+// setsHub is an API server for placement sets. Its user may bind the set edge, and may not list what hidden names.
+func setsHub(t *testing.T, hidden ...string) string {
+	t.Helper()
+	const group, version = "cluster.open-cluster-management.io", "v1beta2"
+	type object = map[string]any
+	resource := func(name, kind string, namespaced bool) object {
+		return object{"name": name, "kind": kind, "namespaced": namespaced, "verbs": []string{"list"}}
+	}
+	named := func(kind, namespace, name string) object {
+		return object{
+			"apiVersion": group + "/" + version, "kind": kind, "metadata": object{"namespace": namespace, "name": name},
+			"spec": object{"clusterSet": name},
+		}
+	}
+	failure := func(reason string, code int) object {
+		return object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code}
+	}
+	list := func(kind string, items ...object) object {
+		return object{"apiVersion": group + "/" + version, "kind": kind + "List", "items": items}
+	}
+	versions := []object{{"groupVersion": group + "/" + version, "version": version}}
+	const sets, bindings = "/apis/" + group + "/" + version + "/managedclustersets", "/apis/" + group + "/" + version +
+		"/namespaces/team-a/managedclustersetbindings"
+	const setKind, bindingKind = "ManagedClusterSet", "ManagedClusterSetBinding"
+	answers := map[string]object{
+		"/version": {"major": "1", "minor": "36"},
+		"/api":     {"kind": "APIVersions", "versions": []string{"v1"}},
+		"/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []object{
+			{"name": group, "versions": versions, "preferredVersion": versions[0]},
+			{"name": "authorization.k8s.io", "versions": []object{{"groupVersion": "authorization.k8s.io/v1", "version": "v1"}}},
+		}},
+		"/apis/" + group + "/" + version: {
+			"kind": "APIResourceList", "groupVersion": group + "/" + version, "resources": []object{
+				resource("managedclustersets", setKind, false), resource("managedclustersetbindings", bindingKind, true),
+			},
+		},
+		"/apis/authorization.k8s.io/v1": {
+			"kind": "APIResourceList", "groupVersion": "authorization.k8s.io/v1",
+			"resources": []object{resource("selfsubjectaccessreviews", "SelfSubjectAccessReview", false)},
+		},
+		sets:     list(setKind, named(setKind, "", "edge"), named(setKind, "", "prod"), named(setKind, "", "secret")),
+		bindings: list(bindingKind, named(bindingKind, "team-a", "prod")),
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		content, known := answers[request.URL.Path]
+		code := http.StatusOK
+		switch {
+		case request.Method == http.MethodPost:
+			body, err := io.ReadAll(request.Body)
+			expect.NoError(t, err)
+			code, content = http.StatusCreated, object{
+				"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+				"status": object{"allowed": bytes.Contains(body, []byte("edge"))},
+			}
+		case slices.Contains(hidden, path.Base(request.URL.Path)):
+			code, content = http.StatusForbidden, failure("Forbidden", http.StatusForbidden)
+		case !known:
+			code, content = http.StatusNotFound, failure("NotFound", http.StatusNotFound)
+		}
+		answer.Header().Set("Content-Type", "application/json")
+		answer.WriteHeader(code)
+		expect.NoError(t, json.NewEncoder(answer).Encode(content))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// A tenant gets the sets that are bound or may be bound with exit code 0, also without the right to list all sets. Bindings that may not be listed
+// are a failure.
+func TestExitCodesOfSetsForATenant(t *testing.T) {
+	for _, tc := range []struct {
+		reason         string
+		hidden         []string
+		want           int
+		stdout, stderr string
+	}{
+		{"everything may be listed", nil, exit.OK, "edge\nprod\n", ""},
+		{
+			"the sets may not be listed", []string{"managedclustersets"}, exit.OK, "prod\n",
+			"note: the hub does not allow this user to list all of it",
+		},
+		{
+			"the bindings may not be listed", []string{"managedclustersetbindings"}, exit.Failure, "edge\n",
+			"Error: the hub does not allow this user to list all of it",
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := execute(t.Context(), []string{"sets", "--server", setsHub(t, tc.hidden...), "-n", "team-a", "-o", "name"}, &stdout, &stderr)
+			if code != tc.want || stdout.String() != tc.stdout {
+				t.Errorf("exit code %d, want %d; stdout %q, want %q", code, tc.want, &stdout, tc.stdout)
+			}
+			if !strings.HasPrefix(stderr.String(), tc.stderr) || tc.stderr == "" && stderr.Len() > 0 {
+				t.Errorf("stderr %q, want %q", &stderr, tc.stderr)
+			}
+		})
+	}
 }

@@ -49,6 +49,14 @@ func TestTestCommand(t *testing.T) {
 	expect.File(t, filepath.Join(dir, "gone.yaml"), placementOf+"metadata: {name: gone, namespace: team-a}\nspec: {}\n")
 	expect.File(t, filepath.Join(dir, "negative.yaml"), placementOf+"metadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: -1}\n")
 	expect.File(t, filepath.Join(dir, "emptied.yaml"), placementOf+"metadata: {name: limited, namespace: team-a}\nspec: {}\n")
+	const fullSpec = "{predicates: [{requiredClusterSelector: {labelSelector: {}}}], tolerations: [{key: gpu, operator: Equal, value: ''}], "
+	full := expect.File(t, filepath.Join(dir, "full-hub.yaml"), placementOf+"metadata: {name: full, namespace: team-a, uid: f, managedFields: ["+
+		"{manager: kubectl, operation: Apply, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
+		"fieldsV1: {\"f:spec\": {\"f:numberOfClusters\": {}}}}, "+
+		"{manager: ci, operation: Update, apiVersion: cluster.open-cluster-management.io/v1beta1, fieldsType: FieldsV1, "+
+		"fieldsV1: {\"f:spec\": {\"f:predicates\": {}, \"f:tolerations\": {}}}}]}\nspec: "+fullSpec+"numberOfClusters: 0}\n")
+	expect.File(t, filepath.Join(dir, "full.yaml"), placementOf+"metadata: {name: full, namespace: team-a}\nspec: "+fullSpec+"numberOfClusters: 1}\n")
+	expect.File(t, filepath.Join(dir, "none-of-full.yaml"), placementOf+"metadata: {name: full, namespace: team-a}\nspec: {numberOfClusters: 0}\n")
 	expect.File(t, filepath.Join(dir, "refused.yaml"), "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"+
 		"metadata: {name: a.b.c, labels: {cluster.open-cluster-management.io/clusterset: default}}\n")
 	const all, added, limited = "objects: {placement: team-a/all}, ", "objects: {placement: team-a/new}, ", "objects: {placement: team-a/limited}, "
@@ -118,6 +126,17 @@ func TestTestCommand(t *testing.T) {
 			testCase("one", limited+"when: {changed: [{apply: emptied.yaml}]}, expect: {selected: {exactly: []}}") +
 				testCase("two", limited+"when: {changed: [{apply: emptied.yaml}]}, expect: {selected: {atMost: 2}}"),
 			nil, 2, "it is not known how Placement team-a/limited is written", "2 cases: 1 hold",
+		},
+		{
+			"PT17: fields of another manager with the values of the file are no conflict, also empty ones",
+			testCase("one", "objects: {placement: team-a/full}, when: {changed: [{apply: full.yaml}]}, expect: {selected: {exactly: [c1]}}"),
+			[]string{"--hub", full}, 0, "1 hold", "",
+		},
+		{
+			"PT17: a second change is written over the first",
+			testCase("one", "objects: {placement: team-a/full}, when: {changed: [{apply: full.yaml}, {apply: none-of-full.yaml}]}, "+
+				"expect: {selected: {exactly: []}}"),
+			[]string{"--hub", full}, 0, "1 hold", "",
 		},
 		{"JUnit", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "junit"}, 0, `<testsuites tests="1" failures="0" errors="0">`, ""},
 		{"Markdown", testCase("one", all+"expect: {satisfied: true}"), []string{"-o", "markdown"}, 0, "### Placement tests: 1 case: 1 hold", ""},

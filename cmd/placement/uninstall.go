@@ -40,7 +40,7 @@ deletion such an object stays until a controller of the hub, or a provider of cl
 object stays for ever, and so does its namespace.
 
 For each finalizer the command prints what it waits for, and what stays and goes on running without it. Nothing else is
-removed: decisions, ManifestWorks, ManagedClusters and definitions stay as they are.
+removed: decisions, ManifestWorks, ClusterProfiles, ManagedClusters and definitions stay as they are.
 
 With --delete-hub-state it lists and deletes what the hub has written into its namespace, which neither Helm nor placement
 manifests knows: the ConfigMaps placement-explanations, placement-vocabulary and placement-history-*, the Secret placement-webhook-certificates and

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/document"
 )
 
 // The keys of the orders of lists.
@@ -69,9 +70,9 @@ func selectedColumn() lists.Column {
 	}
 }
 
-// selectedOf returns "2 of 3", or "2 of all" for a Placement that wants all clusters that fit.
+// selectedOf returns "2 of 3", or "2 of all" for a Placement that wants all clusters that fit. A number that is not known is document.NoValue.
 func selectedOf(o *item) string {
-	selected, wanted := "?", "all"
+	selected, wanted := document.NoValue, "all"
 	if o.Selected != nil {
 		selected = itoa(*o.Selected)
 	}
@@ -79,6 +80,20 @@ func selectedOf(o *item) string {
 		wanted = strconv.Itoa(int(*o.Wanted))
 	}
 	return selected + " of " + wanted
+}
+
+// shownStateColumn is stateColumn for states that the objects of the page alone have, so that nothing is sorted by it.
+func shownStateColumn() lists.Column {
+	column := stateColumn()
+	ofState := column.Cell
+	column.Key, column.Compare = "", nil
+	column.Cell = func(o *item) lists.Cell {
+		if o.State == "" {
+			return lists.Cell{Text: document.NoValue}
+		}
+		return ofState(o)
+	}
+	return column
 }
 
 // setsColumn shows the sets of a cluster, or those that a Placement names; none says what no set means.
@@ -169,3 +184,13 @@ var (
 		Filters: []string{lists.ByName, lists.ByNamespace, lists.ByKind, lists.ByLabel},
 	}
 )
+
+// workloadsOfNamespace is workloadsList for the workloads of one namespace, with their states. No object has the state of a workload: it is an
+// evaluation, which reads the workload, its policies and class, and the nodes. Only the rows of a page are evaluated, so that there is no filter by
+// state, no order by it and no count. They are all of one namespace, so that what decides is read for up to endpoint.MaxNames rows together.
+func workloadsOfNamespace(states func(shown []item)) lists.Definition {
+	definition := workloadsList
+	definition.Columns = []lists.Column{nameColumn("Workload"), kindColumn(), shownStateColumn(), createdColumn()}
+	definition.Complete = states
+	return definition
+}

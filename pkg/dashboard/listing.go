@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -167,7 +169,7 @@ func placementItem(p *api.Placement) item {
 }
 
 // selectedIn returns the number of selected clusters that the status of a Placement says. That of v1alpha1 has it in the message of a condition, or
-// says that all that are wanted are selected.
+// says that all that are wanted are selected; nil if it says neither.
 func selectedIn(p *api.Placement) *int {
 	if p.API == api.V1beta1 {
 		return ptr.To(p.Status.Selected)
@@ -185,6 +187,62 @@ func selectedIn(p *api.Placement) *int {
 	default:
 		return nil
 	}
+}
+
+// countSelected counts the clusters in the decisions of the Placements that the page shows and whose status does not say their number: the status of
+// v1alpha1 has conditions alone, and that of a satisfied Placement without a number of clusters names none. Decisions that the caller may not list
+// leave the number unknown. Without such a Placement nothing is read.
+func (v *visit) countSelected(ctx context.Context, items []item) error {
+	unknown := map[types.NamespacedName]*item{}
+	var namespaces []string
+	for i := range items {
+		each := &items[i]
+		if each.Selected != nil || v.namespace() != "" && v.namespace() != each.Namespace {
+			continue
+		}
+		unknown[types.NamespacedName{Namespace: each.Namespace, Name: each.Name}] = each
+		namespaces = append(namespaces, each.Namespace)
+	}
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	if len(namespaces) > 0 && v.namespace() == "" && v.everywhere {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, namespace := range namespaces {
+		decided, err := decisionsV1alpha1(ctx, v.reader(), namespace)
+		if apierrors.IsForbidden(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for name, each := range unknown {
+			if namespace == metav1.NamespaceAll || namespace == name.Namespace {
+				each.Selected = new(len(decided[name]))
+			}
+		}
+	}
+	return nil
+}
+
+// decisionsV1alpha1 returns the clusters in the decisions of each Placement of v1alpha1 in a namespace, or in all if it is empty.
+func decisionsV1alpha1(ctx context.Context, from client.Reader, namespace string) (map[types.NamespacedName]map[string]bool, error) {
+	codec, decided := api.V1alpha1.Codec(), map[types.NamespacedName]map[string]bool{}
+	err := eachObject(ctx, from, []string{namespace}, codec.EmptyList(), func(object runtime.Object) error {
+		page := codec.Read(object)
+		if page == nil {
+			return nil
+		}
+		of := types.NamespacedName{Namespace: page.Namespace, Name: codec.Placement(page)}
+		if decided[of] == nil {
+			decided[of] = map[string]bool{}
+		}
+		for _, decision := range page.Decisions { // A cluster that moves to another page is in both for a moment.
+			decided[of][decision.Cluster] = true
+		}
+		return nil
+	})
+	return decided, err
 }
 
 // valuesOf finds the values of a requirement in a reason.

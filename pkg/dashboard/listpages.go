@@ -17,6 +17,7 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	pods "github.com/placement-hub/placement-hub/pkg/podscheduling/explain"
 )
@@ -116,6 +117,9 @@ func placementsPage(ctx context.Context, v *visit) (*page, error) {
 	items, refused := v.readListed(namespaces, func(namespaces []string) ([]item, error) {
 		return placements(ctx, v.reader(), namespaces, v.namespace())
 	})
+	if err := v.countSelected(ctx, items); err != nil {
+		return nil, err
+	}
 	if v.query(lists.BySet) != "" { // A Placement that names no set uses those that are bound to its namespace.
 		sets, err := v.readSets(ctx, namespaces)
 		if err != nil {
@@ -185,36 +189,30 @@ func requestsPage(ctx context.Context, v *visit) (*page, error) {
 // maxWorkloadPages bounds the lists of the workloads of a kind that a page reads.
 const maxWorkloadPages = 4
 
-// workloadsPage lists the workloads that no other object controls.
+// workloadsPage lists the workloads that no other object controls, of one namespace with their states.
 func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	namespaces, err := v.namespacesShown(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items, refused, notes := []item{}, error(nil), []string(nil)
-	for _, kind := range pods.Kinds() {
-		cut := false
-		for _, namespace := range namespaces {
-			found, more, err := v.workloads(ctx, kind, namespace)
-			if apierrors.IsForbidden(err) {
-				refused = err
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			items, cut = append(items, found...), cut || more
-		}
-		if cut {
-			notes = append(notes, fmt.Sprintf("There are more %s than the first %d that this page reads; choose a namespace.", kind.Resource,
-				maxWorkloadPages*listPage))
-		}
-	}
-	lists.Sort(items)
-	v.within = v.namespace() != "" || !v.everywhere // Not all workloads of a hub are read.
-	shown, err := v.list(workloadsList, items, refused)
+	items, notes, refused, err := v.allWorkloads(ctx, namespaces)
 	if err != nil {
 		return nil, err
+	}
+	v.within = v.namespace() != "" || !v.everywhere // Not all workloads of a hub are read.
+	definition, stateless := workloadsList, ""
+	switch {
+	case len(namespaces) == 1 && namespaces[0] != metav1.NamespaceAll:
+		definition = workloadsOfNamespace(func(shown []item) { stateless = v.addWorkloadStates(ctx, namespaces[0], shown) })
+	case len(items) > 0:
+		stateless = "Choose a namespace to see the states of its workloads."
+	}
+	shown, err := v.list(definition, items, refused)
+	if err != nil {
+		return nil, err
+	}
+	if stateless != "" {
+		notes = append(notes, stateless)
 	}
 	shown.Notes = append(shown.Notes, notes...)
 	for _, system := range []struct {
@@ -235,6 +233,59 @@ func workloadsPage(ctx context.Context, v *visit) (*page, error) {
 	made.addList(shown)
 	made.add("named", "named", v.namedWorkload())
 	return made, nil
+}
+
+// allWorkloads returns the workloads of namespaces, sorted, with notes on those that are not read. refused is the error Forbidden of a list.
+func (v *visit) allWorkloads(ctx context.Context, namespaces []string) (items []item, notes []string, refused, err error) {
+	items = []item{}
+	for _, kind := range pods.Kinds() {
+		cut := false
+		for _, namespace := range namespaces {
+			found, more, err := v.workloads(ctx, kind, namespace)
+			if apierrors.IsForbidden(err) {
+				refused = err
+				continue
+			}
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			items, cut = append(items, found...), cut || more
+		}
+		if cut {
+			notes = append(notes, fmt.Sprintf("There are more %s than the first %d that this page reads; choose a namespace.", kind.Resource,
+				maxWorkloadPages*listPage))
+		}
+	}
+	lists.Sort(items)
+	return items, notes, refused, nil
+}
+
+// addWorkloadStates gives the workloads of a page, which are all in one namespace, their states by their explanations. It returns a note if some are
+// not known; empty otherwise.
+func (v *visit) addWorkloadStates(ctx context.Context, namespace string, shown []item) (note string) {
+	for rows := range slices.Chunk(shown, endpoint.MaxNames) {
+		question := Question{Question: endpoint.Question{Command: endpoint.CommandExplain, Namespace: namespace, Output: jsonOutput}}
+		at := make(map[[2]string]*item, len(rows))
+		for i := range rows {
+			row := &rows[i]
+			if kind, known := pods.FindKind(row.Kind); known {
+				question.Objects = append(question.Objects, endpoint.Object{Group: kind.Group, Kind: kind.Kind, Name: row.Name})
+				at[[2]string{row.Kind, row.Name}] = row
+			}
+		}
+		found, err := v.hub.Explain(ctx, v.caller, question)
+		reports := workloadsIn(found)
+		for i := range reports {
+			if row := at[[2]string{reports[i].Kind, reports[i].Name}]; row != nil {
+				state := stateOfWorkload(&reports[i])
+				row.State, row.Tone = state.State, state.Tone
+			}
+		}
+		if err != nil { // It is no reason against the rest of the page.
+			note = "Not all states are known: " + problemOf(ctx, err).text
+		}
+	}
+	return note
 }
 
 // workloads returns the workloads of a kind in a namespace, or in all if it is empty, and whether there are more than a page reads.

@@ -127,17 +127,28 @@ const (
 
 // workloadState returns the state of the one workload of an answer; none if nothing is known about where its Pods may run.
 func workloadState(found document.Source) item {
-	var reports []pods.Report
-	switch found := found.(type) {
-	case *counterfactual.WorkloadExplanations:
-		reports = found.Workloads
-	case counterfactual.WorkloadExplanations:
-		reports = found.Workloads
-	}
+	reports := workloadsIn(found)
 	if len(reports) != 1 {
 		return item{}
 	}
-	switch report := &reports[0]; {
+	return stateOfWorkload(&reports[0])
+}
+
+// workloadsIn returns the reports about the workloads of an answer.
+func workloadsIn(found document.Source) []pods.Report {
+	switch found := found.(type) {
+	case *counterfactual.WorkloadExplanations:
+		return found.Workloads
+	case counterfactual.WorkloadExplanations:
+		return found.Workloads
+	default:
+		return nil
+	}
+}
+
+// stateOfWorkload returns the state of the workload of a report; none if nothing is known about where its Pods may run.
+func stateOfWorkload(report *pods.Report) item {
+	switch {
 	case report.Refused():
 		return item{State: workloadRefused, Tone: document.Bad}
 	case report.Nodes != nil && report.Nodes.Total > 0 && len(report.Nodes.Fit) == 0:

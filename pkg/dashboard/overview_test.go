@@ -184,17 +184,66 @@ func TestColumnsOfLists(t *testing.T) {
 			}},
 		}
 	}
+	every := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "every"}}
+	every.Status.Conditions = []metav1.Condition{{
+		Type: "PlacementSatisfied", Status: metav1.ConditionTrue, Reason: "AllDecisionsScheduled", Message: "All cluster decisions scheduled",
+	}}
+	decided := func(name, placement string, clusters ...string) client.Object {
+		decision := &placementv1alpha1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "team-a", Name: name, Labels: map[string]string{placementv1alpha1.PlacementLabel: placement},
+		}}
+		for _, cluster := range clusters {
+			decision.Decisions = append(decision.Decisions, placementv1alpha1.ClusterDecision{ClusterName: cluster})
+		}
+		return decision
+	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "web", CreationTimestamp: metav1.NewTime(now)}}
 	pages := newPages(newTestHub(append(world(), pod, old("few", metav1.ConditionFalse, "1 cluster decisions unscheduled; 2 of 10 clusters in scope "+
 		"selected; not selected: taint a (8)"), old("all", metav1.ConditionTrue, "All cluster decisions scheduled"),
-		old("odd", metav1.ConditionFalse, "by hand"))...))
+		old("odd", metav1.ConditionFalse, "by hand"), every, decided("every-decision-1", "every", "eu1", "us1"),
+		decided("every-decision-2", "every", "us1"),
+		decided("other-decision-1", "other", "eu1"))...))
 	for path, want := range map[string]string{
-		"/placements?name=few": "<bdi>2 of 3</bdi>", "/placements?name=all": "<bdi>3 of 3</bdi>", "/placements?name=odd": "<bdi>? of 3</bdi>",
+		"/placements?name=few": "<bdi>2 of 3</bdi>", "/placements?name=all": "<bdi>3 of 3</bdi>", "/placements?name=odd": "<bdi>0 of 3</bdi>",
+		"/placements?name=every": "<bdi>2 of all</bdi>", "/placements?name=every&namespace=team-a": "<bdi>2 of all</bdi>",
 		"/workloads": `<time datetime="2026-01-31T12:00:00Z">2026-01-31 12:00</time>`, "/workloads?sort=-created": `aria-sort="descending"`,
-		"/clusters": `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
+		"/workloads?name=web": "Choose a namespace to see the states of its workloads.",
+		"/clusters":           `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
 	} {
 		if text := as(t, pages, "jane", http.MethodGet, path, "").Body.String(); !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q: %s", path, want, text)
+		}
+	}
+}
+
+// Of a Placement of v1alpha1 whose status has no number, and whose decisions the caller may not list, the number is not known. Placements whose
+// status has it cost no list of decisions.
+func TestDecisionsOfV1alpha1ThatMayNotBeListed(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		wanted *int32
+		want   string
+		lists  int
+	}{
+		{"no number", nil, "<bdi>- of all</bdi>", 1},
+		{"all that are wanted", new(int32(3)), "<bdi>3 of 3</bdi>", 0},
+	} {
+		old := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "old"}}
+		old.Spec.NumberOfClusters = tc.wanted
+		old.Status.Conditions = []metav1.Condition{{
+			Type: "PlacementSatisfied", Status: metav1.ConditionTrue, Message: "All cluster decisions scheduled",
+		}}
+		hub, lists := newTestHub(old), 0
+		hub.hides = func(list client.ObjectList, _ string) bool {
+			_, decisions := list.(*placementv1alpha1.PlacementDecisionList)
+			if decisions {
+				lists++
+			}
+			return decisions
+		}
+		text := as(t, newPages(hub), "jane", http.MethodGet, "/placements", "").Body.String()
+		if !strings.Contains(text, tc.want) || lists != tc.lists {
+			t.Errorf("%s: the page lacks %q, or has listed decisions %d times instead of %d: %s", tc.reason, tc.want, lists, tc.lists, text)
 		}
 	}
 }

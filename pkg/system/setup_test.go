@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/placement-hub/placement-hub/manifests"
 )
 
 // The table of controllers in docs/controllers.md has every controller, in the order of the list.
@@ -29,6 +31,28 @@ func TestReadmeListsTheControllers(t *testing.T) {
 	}
 	if diff := cmp.Diff(Names(), got); diff != "" {
 		t.Errorf("controllers in docs/controllers.md (-want +got):\n%s", diff)
+	}
+}
+
+// docs/uninstall.md says what stays of each system that can be turned off, and of each of its finalizers.
+func TestThePageAboutUninstallingHasEverySystem(t *testing.T) {
+	page, err := os.ReadFile("../../docs/uninstall.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(page), "\n| system |")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	for _, name := range manifests.Systems() {
+		if !strings.Contains(rows, "\n| ["+name+"](") {
+			t.Errorf("docs/uninstall.md has no row for the system %s", name)
+		}
+	}
+	for _, entry := range (&Options{}).Systems() {
+		for _, finalizer := range entry.Finalizers {
+			if !strings.Contains(string(page), "\n| `"+finalizer.String()+"` |") {
+				t.Errorf("docs/uninstall.md has no row for the finalizer %s of the system %s", finalizer, entry.Name)
+			}
+		}
 	}
 }
 

@@ -293,6 +293,50 @@ func TestPagesOfFewRights(t *testing.T) {
 	}
 }
 
+// all allows everything.
+type all struct{ fakehub.Roles }
+
+// Authorize implements authorizer.Authorizer.
+func (all) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+	return authorizer.DecisionAllow, "", nil
+}
+
+// The workloads of one namespace have their states, as far as the user may read what decides about them: a tenant does not learn which nodes fit.
+func TestWorkloadsOfANamespaceHaveStates(t *testing.T) {
+	const (
+		column = `<td data-label="State">`
+		fits   = column + `<span class="state good"><bdi>Fits</bdi></span></td>`
+		hidden = column + `<bdi>-</bdi></td>`
+		tenant = fakehub.RoleView + " " + fakehub.KubernetesView
+	)
+	roles := fakehub.NewRoles(t, "../../..")
+	shared := func(who interface {
+		authenticator.Request
+		access.Authorizer
+	},
+	) func(path, accepted string) (int, string) {
+		pages := sharedPages(t, who)
+		return func(path, accepted string) (int, string) { return visitPage(t, pages, tenant, path, accepted) }
+	}
+	for reason, tc := range map[string]struct {
+		visit           func(path, accepted string) (int, string)
+		path, want, not string
+	}{
+		"who may read everything":          {shared(all{roles}), "/workloads?namespace=team-a", fits, "Not all states"},
+		"several namespaces":               {shared(all{roles}), "/workloads", "Choose a namespace to see the states", column},
+		"a tenant of a hub that may":       {shared(roles), "/workloads?namespace=team-a", hidden, "Not all states"},
+		"a tenant with one namespace":      {shared(roles), "/workloads", hidden, "Choose a namespace"},
+		"a tenant whom nobody answers for": {ownPages(t, tenant, "team-a"), "/workloads", "Not all states are known: ", "Fits"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			code, text := tc.visit(tc.path, "text/html")
+			if code != http.StatusOK || !strings.Contains(text, tc.want) || strings.Contains(text, tc.not) {
+				t.Errorf("status %d; want %q and not %q: %s", code, tc.want, tc.not, text)
+			}
+		})
+	}
+}
+
 // What the pages show is what kubectl auth can-i allows, for users with any rights: the names of objects, of clusters and of nodes.
 func TestE1aThePagesShowWhatTheUserMayRead(t *testing.T) {
 	paths := []string{

@@ -31,6 +31,8 @@ type Definition struct {
 	Columns         []Column
 	// Filters are the parameters that filter it.
 	Filters []string
+	// Complete is called with the objects of the page, at most RowsShown, before their cells are made, and may change them; nil for nothing.
+	Complete func(shown []Object)
 }
 
 // Column is a column of a list.
@@ -202,6 +204,9 @@ func (l *List) page(objects []Object, asked url.Values) {
 		if before := from - RowsShown; before > 0 {
 			l.Previous = l.with(asked, firstRow, strconv.Itoa(before))
 		}
+	}
+	if l.Complete != nil && len(l.Objects) > 0 {
+		l.Complete(l.Objects)
 	}
 	for i := range l.Objects {
 		cells := make([]Cell, 0, len(l.Columns))

@@ -135,6 +135,26 @@ func TestPagesHaveEveryRowOnce(t *testing.T) {
 	})
 }
 
+// What is known of the objects of a page alone is asked for once, and for no other object.
+func TestThePageIsCompleted(t *testing.T) {
+	d, asked := definition(), 0
+	d.Complete = func(shown []Object) {
+		asked += len(shown)
+		for i := range shown {
+			shown[i].Message = "asked"
+		}
+	}
+	objects := fleet(60)
+	list := New(d, url.Values{"from": {"50"}}, objects)
+	if asked != 10 || len(list.Rows) != 10 || list.Rows[9][1].Text != "asked" || list.Objects[9].Message != "asked" || objects[59].Message != "" {
+		t.Errorf("asked for %d objects: %v", asked, list.Rows)
+	}
+	New(d, url.Values{"name": {"none"}}, objects)
+	if asked != 10 {
+		t.Errorf("asked for %d objects of an empty page", asked-10)
+	}
+}
+
 // The counts of the states are those of the other filters, and each leads to its objects and back.
 func TestStatesAreCounted(t *testing.T) {
 	list := New(definition(), url.Values{"namespace": {"team-eu"}, "state": {"Broken"}, "from": {"50"}}, fleet(12))

@@ -167,7 +167,7 @@ func TestE1aQuestionsAndAttacks(t *testing.T) {
 		},
 		{
 			reason: "many objects", token: "team-a", code: 400, want: Answer{Error: "objects: 21 are too many"}, asksFirst: true,
-			body: `{"namespace":"team-a","objects":[` + strings.Repeat(`{},`, maxNames) + `{}]}`,
+			body: `{"namespace":"team-a","objects":[` + strings.Repeat(`{},`, MaxNames) + `{}]}`,
 		},
 		{
 			reason: "a huge body", token: "team-a", code: 413, want: Answer{Error: "more than 1048576 bytes"}, asksFirst: true,

@@ -29,9 +29,7 @@ const (
 const (
 	// maxBodyBytes bounds a Question.
 	maxBodyBytes = 1 << 20
-	// maxNames bounds the objects of a Question, maxKinds its kinds, maxClusters the clusters to explain in full, and maxBindings the bindings
-	// that are left out.
-	maxNames    = 20
+	// maxKinds bounds the kinds of a Question, maxClusters the clusters to explain in full, and maxBindings the bindings that are left out.
 	maxKinds    = 30
 	maxClusters = 20
 	maxBindings = 20
@@ -50,6 +48,9 @@ const (
 	writeServerSide = string(writes.ServerSide)
 	writeReplace    = string(writes.Replace)
 )
+
+// MaxNames bounds the objects of a Question.
+const MaxNames = 20
 
 // MaxWorkloads bounds the Workloads of a Question. The API server reviews the rights on each of their kinds, and not on each of them.
 const MaxWorkloads = 100
@@ -158,7 +159,7 @@ func (q *Question) validate() error {
 	}
 
 	if err := errors.Join(
-		atMost("objects", len(q.Objects), maxNames), atMost("kinds", len(q.Kinds), maxKinds),
+		atMost("objects", len(q.Objects), MaxNames), atMost("kinds", len(q.Kinds), maxKinds),
 		atMost("clusters", len(q.Clusters), maxClusters), atMost("withoutBindings", len(q.WithoutBindings), maxBindings),
 		atMost("workloads", len(q.Workloads), MaxWorkloads),
 	); err != nil {

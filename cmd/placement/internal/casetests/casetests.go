@@ -141,12 +141,10 @@ func (o *Options) read(ctx context.Context, stdin io.Reader) ([]*cases.Case, *ex
 	if err != nil {
 		return nil, nil, err
 	}
-	described := false
+	var described []func()
 	take := func(name string, content []byte) {
-		rest, objects := reader.Read(name, content)
-		if objects {
-			described = true
-			world.Read(name, rest)
+		if rest, objects := reader.Read(name, content); objects {
+			described = append(described, func() { world.Read(name, rest) })
 		}
 	}
 	if err := hubflags.ReadPaths("--filename", o.Paths, stdin, take); err != nil {
@@ -159,20 +157,22 @@ func (o *Options) read(ctx context.Context, stdin io.Reader) ([]*cases.Case, *ex
 		return nil, nil, exit.InFiles(fmt.Errorf("--filename: there is no document of kind %s in the files, so that nothing would be evaluated",
 			cases.Kind))
 	}
-	if len(o.HubPaths) > 0 {
-		if err := hubflags.ReadPaths("--hub", o.HubPaths, stdin, world.Read); err != nil {
-			return nil, nil, err
-		}
-	}
-	if !described && len(o.HubPaths) == 0 {
+	if len(described) == 0 && len(o.HubPaths) == 0 {
 		state, err := o.readLive(ctx, reader.Cases)
 		return reader.Cases, state, err
+	}
+	world.Compare(o.applied(reader.Cases))
+	for _, readObjects := range described {
+		readObjects()
+	}
+	if err := hubflags.ReadPaths("--hub", o.HubPaths, stdin, world.Read); err != nil {
+		return nil, nil, err
 	}
 	state, err := world.State()
 	if err := errors.Join(exit.InFiles(err), o.Note(world.Notes())); err != nil {
 		return nil, nil, err
 	}
-	o.Taken = world.Snapshot()
+	o.Taken, o.Live = world.Snapshot(), world.Live()
 	o.HubControllers = o.ControllersTaken()
 	return reader.Cases, state, o.Review(ctx, world)
 }

@@ -156,6 +156,30 @@ func (o *Options) readChanged(c *cases.Case, field, path string) (*changed, erro
 	return read, err
 }
 
+// applied reports which objects changes of cases apply, by their identities. A file that cannot be read is an error of its case.
+func (o *Options) applied(read []*cases.Case) func(identity string) bool {
+	var all []*statefile.Reader
+	known := map[[2]string]bool{}
+	for _, c := range read {
+		if c.Spec.When == nil {
+			continue
+		}
+		for _, change := range c.Spec.When.Changed {
+			id := [2]string{c.File, change.Apply} // The path is relative to the file of the case.
+			if change.Apply == "" || known[id] {
+				continue
+			}
+			known[id] = true
+			if next, err := o.readChanged(c, "apply", change.Apply); err == nil {
+				all = append(all, next.added)
+			}
+		}
+	}
+	return func(identity string) bool {
+		return slices.ContainsFunc(all, func(next *statefile.Reader) bool { return next.Has(identity) })
+	}
+}
+
 // each yields the objects.
 func (c *changed) each() iter.Seq2[*explain.Kind, api.Object] {
 	return c.given.Each(explain.OfPlacements | explain.OfDelivery | explain.OfPods | explain.OfRequests)
@@ -182,6 +206,8 @@ type applying struct {
 	// review evaluates the admission policies for objects that are added.
 	review func(reader *statefile.Reader, hub *explain.State) error
 	writes statefile.Writes
+	// world has the objects before all changes, of which Live has some as files have them.
+	world *explain.State
 	// unknown has a text for each object of which it is not known how it is written.
 	unknown []string
 }
@@ -199,7 +225,7 @@ func (o *Options) newApplying(ctx context.Context) *applying {
 
 // run evaluates cases. A case whose result depends on how files are written, which is not known, has an error.
 func (a *applying) run(world evaluate.World, read []*cases.Case) evaluate.Results {
-	world.Files = a.change
+	world.Files, a.world = a.change, world.State
 	results := evaluate.Run(world, read)
 	if unknown := a.unknown; len(unknown) > 0 {
 		world.Coverage, a.writes.InDoubt = false, writes.ServerSide
@@ -231,13 +257,17 @@ func (a *applying) change(state *explain.State, c *cases.Case, change *cases.Cha
 			return nil, fmt.Errorf("old: %w", err)
 		}
 	}
+	live := a.unchanged(state, next)
 	if next.fleet != nil {
+		next.added.Update(live)
 		if err := a.review(next.added, state); err != nil {
 			return nil, err
 		}
 		return replaceFleet(state, next.fleet, now)
 	}
-	after, applied, err := next.changes.Apply(state, &a.writes)
+	how := a.writes
+	how.Asked = live
+	after, applied, err := next.changes.Apply(state, &how)
 	for _, one := range applied {
 		if one.Doubt != "" {
 			a.unknown = append(a.unknown, fmt.Sprintf("apply: it is not known how %s is written, so placement diff has two results: %s",
@@ -245,6 +275,18 @@ func (a *applying) change(state *explain.State, c *cases.Case, change *cases.Cha
 		}
 	}
 	return after, errors.Join(err, refusedOf(applied))
+}
+
+// unchanged returns the objects that files have and that a State still has as it was before all changes.
+func (a *applying) unchanged(state *explain.State, next *changed) map[string]*statefile.Asked {
+	live := map[string]*statefile.Asked{}
+	for kind, object := range next.each() {
+		identity := statefile.Identity(kind, object)
+		if asked := a.Live[identity]; asked != nil && kind.Find(state, object) == kind.Find(a.world, object) {
+			live[identity] = asked
+		}
+	}
+	return live
 }
 
 // refusedOf returns an error about the first object that admission would refuse.

@@ -73,7 +73,7 @@ func (f *Files) ReadHub(
 		return nil, err
 	}
 	if f.Compared != nil {
-		reader.Compare(f.Compared)
+		reader.Compare(f.Compared.Has)
 	}
 	if err := ReadPaths(flag, paths, stdin, reader.Read); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 		return nil, err
 	}
 	reader.In(namespace)
-	reader.rules = &applyRules{given: map[string]map[string]any{}}
+	reader.rules = &applyRules{given: map[string]map[string]any{}, created: map[string]map[string]any{}}
 	return &ChangeReader{reader: reader, types: writes.NewTypes(structuralsOf(reader.definitions))}, nil
 }
 
@@ -51,6 +51,9 @@ func (c *ChangeReader) SkippedAll() bool { return len(c.reader.skipped) > 0 && l
 
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
+
+// Has reports whether the files have an object, as Reader.Has does.
+func (c *ChangeReader) Has(identity string) bool { return c.reader.Has(identity) }
 
 // State returns the objects of the files, with the defaults of new objects. The caller must not change it. The error is an *InputError.
 func (c *ChangeReader) State() (*explain.State, error) {
@@ -120,6 +123,7 @@ const everything = explain.OfPlacements | explain.OfDelivery | explain.OfPods | 
 type applyRules struct {
 	selector labels.Selector           // nil selects all
 	given    map[string]map[string]any // by identity, before defaults were filled in
+	created  map[string]map[string]any // by identity, with the defaults of new objects
 }
 
 // selects reports whether an object is read. One whose labels are no texts is, so that the mistake is reported.
@@ -138,8 +142,8 @@ func (a *applyRules) copyOf(object map[string]any) map[string]any {
 	return runtime.DeepCopyJSON(object)
 }
 
-func (a *applyRules) keep(identity string, object map[string]any) {
+func (a *applyRules) keep(identity string, given, created map[string]any) {
 	if a != nil {
-		a.given[identity] = object
+		a.given[identity], a.created[identity] = given, created
 	}
 }

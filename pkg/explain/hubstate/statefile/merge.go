@@ -30,6 +30,8 @@ type merged struct {
 	object api.Object
 	// kept are the fields of the spec that the file does not set, and gone the fields of the live object that are no longer there.
 	kept, gone []string
+	// raw is the object before it is read by its Go type; nil for one that has none.
+	raw *unstructured.Unstructured
 }
 
 // merge returns a live object after a write of the file. alone is the object of the file with the defaults of a new one, and raw is the live object
@@ -65,8 +67,8 @@ func (c *ChangeReader) merge(
 	if findings := admit(object); len(findings) > 0 {
 		return merged{}, &invalidError{findings[0]}
 	}
-	var result merged
-	if result.object, err = kind.Decode(restore(object, stored)); err != nil {
+	result := merged{raw: &unstructured.Unstructured{Object: restore(object, stored)}}
+	if result.object, err = kind.Decode(result.raw.Object); err != nil {
 		return merged{}, err
 	}
 	if result.gone, err = goneOf(kind, live, result.object); err != nil || kind.Definition == explain.BuiltIn {
@@ -135,6 +137,15 @@ func (c *ChangeReader) givenFields(kind *explain.Kind, alone api.Object) map[str
 		return untyped.Object
 	}
 	return c.reader.rules.given[identityOf(kind.GroupVersionKind, alone)]
+}
+
+// createdFields returns an object of the files that is created, with the defaults of a new one; nil for one without a Go type, which has no others.
+func (c *ChangeReader) createdFields(kind *explain.Kind, alone api.Object) *unstructured.Unstructured {
+	fields := c.reader.rules.created[identityOf(kind.GroupVersionKind, alone)]
+	if _, is := alone.(*unstructured.Unstructured); is || fields == nil {
+		return nil
+	}
+	return &unstructured.Unstructured{Object: fields}
 }
 
 // mergeFields returns the fields that users write after a write of those of a file.

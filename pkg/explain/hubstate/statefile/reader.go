@@ -42,9 +42,11 @@ type Reader struct {
 	namespace        Namespace
 
 	rules *applyRules // nil: every document is read without changes
-	// live has the objects that compared has too, as they were given.
-	compared *ChangeReader
+	// live has the objects that compared reports, as they were given; none if it is nil.
+	compared func(identity string) bool
 	live     map[string]*Asked
+	// updated are the live objects that Review takes in place of those of a State.
+	updated map[string]*Asked
 
 	// taken is the header of a snapshot, at takenAt; nil for other files.
 	taken   *snapshot.Header
@@ -202,14 +204,19 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, kind *expl
 		}
 		return
 	}
-	r.rules.keep(identity, asGiven)
-	if r.compared != nil && r.compared.reader.kinds[identity] != nil {
+	r.rules.keep(identity, asGiven, object)
+	if r.compared != nil && r.compared(identity) {
 		r.live[identity] = &Asked{Live: &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}}
 	}
 }
 
-// Compare has the following files read for a comparison: Live returns their objects that were also read for it.
-func (r *Reader) Compare(compared *ChangeReader) { r.compared, r.live = compared, map[string]*Asked{} }
+// Has reports whether the files have an object, by Manifest.Identity.
+func (r *Reader) Has(identity string) bool { return r.kinds[identity] != nil }
+
+// Compare has the following files read for comparisons: Live returns their objects that are compared, which compared reports by Manifest.Identity.
+func (r *Reader) Compare(compared func(identity string) bool) {
+	r.compared, r.live = compared, map[string]*Asked{}
+}
 
 // Live returns the live objects of a comparison as files have them, by Manifest.Identity. Go types, by which a State has them, do not tell fields
 // that are empty from those that are absent, as field managers do.

@@ -51,6 +51,10 @@ func (r *Reader) submit(at position, identity string, kind *explain.Kind, fields
 	}
 }
 
+// Update has Review take these live objects, by Manifest.Identity, as they are given, and not as a State has them: what the files do not change
+// would differ by the empty fields of Go types.
+func (r *Reader) Update(live map[string]*Asked) { r.updated = live }
+
 // Review evaluates the validation rules of the definitions, what webhooks check, and the policies for the objects of the files, of which Applied
 // ones update those of the same name that one of the hubs has. It returns the warnings and what was not evaluated, one line each, and an *InputError
 // about the objects that are refused.
@@ -65,7 +69,7 @@ func (r *Reader) Review(ctx context.Context, hubs ...*explain.State) (notes []st
 	)
 	problems := make([][]Problem, len(r.submissions))
 	for i, one := range r.submissions {
-		request, err := one.request(hubs)
+		request, err := one.request(r.updated, hubs)
 		if err != nil {
 			return nil, err
 		}
@@ -163,8 +167,12 @@ func (w *Writes) world(hub *explain.State, all, left []*written) (*admission.Wor
 	return worldOf([]*explain.State{live, hub, after}, w.Unread), nil
 }
 
-// request returns the request of a write.
+// request returns the request of a write. Both objects are as the API server has them, or both as Go types have them, so that what the write does not
+// change is equal in both.
 func (w *written) request() (request admission.Request, err error) {
+	if w.raw != nil && (w.live == nil || w.rawLive != nil) {
+		return admission.Request{Object: withoutNulls(w.raw), Old: withoutNulls(w.rawLive)}, nil
+	}
 	gvk := w.Kind.GroupVersionKind
 	if untyped, is := w.To.(*unstructured.Unstructured); is {
 		gvk = untyped.GroupVersionKind()
@@ -178,9 +186,13 @@ func (w *written) request() (request admission.Request, err error) {
 // ReviewNotes returns the warnings of the policies about the objects that were applied last, and what was not evaluated, one line each.
 func (c *ChangeReader) ReviewNotes() []string { return c.reviewed.notes() }
 
-// request returns the request of a submission: an update of the object of the first hub that has it.
-func (s *submitted) request(hubs []*explain.State) (request admission.Request, err error) {
+// request returns the request of a submission: an update of the object that is live, or of that of the first hub that has it.
+func (s *submitted) request(live map[string]*Asked, hubs []*explain.State) (request admission.Request, err error) {
 	request.Object = s.object
+	if found := live[s.identity]; found != nil && found.Live != nil {
+		request.Old = withoutNulls(found.Live)
+		return request, nil
+	}
 	for _, hub := range hubs {
 		if request.Old, err = s.liveOn(hub); err != nil || request.Old != nil {
 			break
@@ -211,6 +223,16 @@ func asSent(gvk schema.GroupVersionKind, object api.Object) (*unstructured.Unstr
 	untyped := &unstructured.Unstructured{Object: fields}
 	untyped.SetGroupVersionKind(gvk)
 	return untyped, nil
+}
+
+// withoutNulls returns a copy of an object without its nulls; nil of nil.
+func withoutNulls(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object == nil {
+		return nil
+	}
+	copied := object.DeepCopy()
+	dropNulls(copied.Object)
+	return copied
 }
 
 // worldOf returns what policies read of hubs, of which later ones replace the objects of those before.

@@ -125,6 +125,11 @@ type Manifest struct {
 	Object *unstructured.Unstructured
 }
 
+// Identity returns Manifest.Identity of an object.
+func Identity(kind *explain.Kind, object metav1.Object) string {
+	return identityOf(kind.GroupVersionKind, object)
+}
+
 // Manifests returns the objects of the files. The error is an *InputError.
 func (c *ChangeReader) Manifests() ([]Manifest, error) {
 	given, err := c.State()
@@ -160,6 +165,9 @@ type written struct {
 	// live is the object before; nil if there was none. asked reports that the API server has said what it makes of the write.
 	live  api.Object
 	asked bool
+	// raw is the object as the API server would have it, and rawLive the one before; nil if that is not known. Go types, by which To and live have
+	// them, have fields that they lack.
+	raw, rawLive *unstructured.Unstructured
 }
 
 // write returns what a write makes of an object of the files; live is nil if there is none. The errors of a write that is refused are in Result.
@@ -174,7 +182,10 @@ func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Obj
 			asked = found
 		}
 	}
-	if live != nil {
+	if live == nil {
+		one.raw = c.createdFields(kind, object)
+	} else {
+		one.rawLive = asked.Live
 		if asked.Live != nil {
 			write, one.Doubt = w.Of(asked.Live)
 		} else {
@@ -194,7 +205,7 @@ func (c *ChangeReader) write(w *Writes, kind *explain.Kind, object, live api.Obj
 	case answer.Object != nil:
 		err = c.take(&one.Applied, asked.Live, answer.Object)
 	case live != nil:
-		err = c.mergeInto(&one.Applied, write, live, asked.Live)
+		err = c.mergeInto(one, write)
 	case write.Method == writes.Replace:
 		one.Result.Refused = []string{"it does not exist, and kubectl replace creates nothing; leave --replace out"}
 	}
@@ -250,8 +261,8 @@ func (c *ChangeReader) take(one *explain.Applied, live, answer *unstructured.Uns
 }
 
 // mergeInto carries out a write to a live object without the API server.
-func (c *ChangeReader) mergeInto(one *explain.Applied, write writes.Write, live api.Object, raw *unstructured.Unstructured) error {
-	result, err := c.merge(write, one.Kind, one.To, live, raw)
+func (c *ChangeReader) mergeInto(one *written, write writes.Write) error {
+	result, err := c.merge(write, one.Kind, one.To, one.live, one.rawLive)
 	var (
 		unknown *writes.UnknownTypeError
 		invalid *invalidError
@@ -270,6 +281,7 @@ func (c *ChangeReader) mergeInto(one *explain.Applied, write writes.Write, live 
 		return err
 	}
 	one.To, one.Result.Kept, one.Result.Gone = result.object, result.kept, result.gone
+	one.raw = result.raw
 	return nil
 }
 
