@@ -227,7 +227,8 @@ func (s *stage) openPages(ctx context.Context, readers []*reader) error {
 		pages.Go(func() error { return page.follow(open, readers[i%len(readers)]) })
 	}
 	if err := poll(open, 100*time.Millisecond, func() (bool, error) { return parts.Load() >= pagesOpen*4, s.hub.ended() }); err != nil {
-		return fmt.Errorf("opening %d pages: %w", pagesOpen, err)
+		closeAll()
+		return fmt.Errorf("opening %d pages: %w", pagesOpen, errors.Join(pages.Wait(), err)) // A page that ended has ended the others.
 	}
 	rest, err := s.costs(ctx, nil)
 	if err != nil {

@@ -213,7 +213,7 @@ func applyToFiles(
 	Expect(err).NotTo(HaveOccurred())
 	reader, err := statefile.NewReader(definitions)
 	Expect(err).NotTo(HaveOccurred())
-	reader.Compare(changes)
+	reader.Compare(changes.Has)
 	reader.Read("hub.json", printed)
 	hub, err := reader.State()
 	Expect(err).NotTo(HaveOccurred())
