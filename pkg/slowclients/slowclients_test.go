@@ -133,6 +133,7 @@ func TestSlowBodies(t *testing.T) {
 
 // A body that does not come in time ends, over HTTP/1.1 and HTTP/2; one that has come lets its client wait.
 func TestBodiesEnd(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", protocol), func(t *testing.T) {
 			t.Parallel()
