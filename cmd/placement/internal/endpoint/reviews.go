@@ -46,6 +46,8 @@ type ReviewBounds struct {
 
 	mu        sync.Mutex
 	addresses map[string]*rate.Limiter
+	// reviewed are the unknown tokens whose review runs, by their hash. The channel is closed when it has ended.
+	reviewed map[[sha256.Size]byte]chan struct{}
 }
 
 // NewReviewBounds returns bounds without known tokens.
@@ -55,6 +57,7 @@ func newReviewBounds(now func() time.Time) *ReviewBounds {
 	return &ReviewBounds{
 		now: now, all: rate.NewLimiter(newTokens, newTokens), running: make(chan struct{}, newTokensAtOnce),
 		known: turns.NewCache[[sha256.Size]byte, time.Time](maxKnown), addresses: map[string]*rate.Limiter{},
+		reviewed: map[[sha256.Size]byte]chan struct{}{},
 	}
 }
 
@@ -79,17 +82,11 @@ func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticat
 	}
 	asked.Header.Set("Authorization", "Bearer "+token)
 	hash := sha256.Sum256([]byte(token))
-	if !b.isKnown(hash) {
-		if !b.allowed(request) {
-			return nil, false, access.ErrTooManyTokens
-		}
-		select {
-		case b.running <- struct{}{}:
-			defer func() { <-b.running }()
-		default:
-			return nil, false, access.ErrTooManyTokens
-		}
+	ended, err := b.begin(request, hash)
+	if err != nil {
+		return nil, false, err
 	}
+	defer ended()
 
 	response, accepted, err := b.reviews.AuthenticateRequest(asked)
 	if !accepted || err != nil || response == nil || response.User == nil {
@@ -101,6 +98,48 @@ func (b boundedReviews) AuthenticateRequest(request *http.Request) (*authenticat
 	b.known.Add(turns.TenantOf(response.User), hash, b.now())
 	request.Header.Del("Authorization") // As the authenticators of an API server do.
 	return response, true, nil
+}
+
+// begin returns when the review of a token may begin; the caller calls ended after it. The review of a known token may begin at once. One that is
+// unknown counts, unless the same token is reviewed already: the request waits for that review then, and counts only if the token is still unknown,
+// so that a client may send several requests at once with its first token. The error is access.ErrTooManyTokens, or that of the request's context.
+func (b *ReviewBounds) begin(request *http.Request, hash [sha256.Size]byte) (ended func(), err error) {
+	if b.isKnown(hash) {
+		return func() {}, nil
+	}
+	b.mu.Lock()
+	if review, runs := b.reviewed[hash]; runs {
+		b.mu.Unlock()
+		select {
+		case <-review:
+		case <-request.Context().Done():
+			return nil, request.Context().Err() //nolint:wrapcheck // Nobody reads the answer.
+		}
+		if b.isKnown(hash) {
+			return func() {}, nil
+		}
+		b.mu.Lock()
+	}
+	defer b.mu.Unlock()
+	if !b.allowed(request) {
+		return nil, access.ErrTooManyTokens
+	}
+	select {
+	case b.running <- struct{}{}:
+	default:
+		return nil, access.ErrTooManyTokens
+	}
+	review := make(chan struct{})
+	b.reviewed[hash] = review // The latest of several.
+	return func() {
+		<-b.running
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.reviewed[hash] == review {
+			delete(b.reviewed, hash)
+		}
+		close(review)
+	}, nil
 }
 
 // tokenOf returns the bearer token in the header Authorization; empty if there is none, or if its characters or its size are those of no token. The
@@ -129,14 +168,13 @@ func (b *ReviewBounds) isKnown(hash [sha256.Size]byte) bool {
 	return known && b.now().Before(accepted.Add(knownFor))
 }
 
-// allowed reports whether an unknown token may be reviewed now. What an address has too many of does not count for the others.
+// allowed reports whether an unknown token may be reviewed now. What an address has too many of does not count for the others. The caller holds
+// b.mu.
 func (b *ReviewBounds) allowed(request *http.Request) bool {
 	host, _, err := net.SplitHostPort(request.RemoteAddr)
 	if err != nil {
 		host = request.RemoteAddr
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	now := b.now()
 	address := b.addresses[host]
 	if address == nil {

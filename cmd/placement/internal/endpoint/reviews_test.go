@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -104,6 +105,86 @@ func TestT23InventedTokensAreReviewedSeldom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowReviews are reviews that begin only when the test lets them.
+type slowReviews struct {
+	began chan struct{}
+	next  chan struct{}
+	reviewed
+}
+
+func (r *slowReviews) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {
+	r.began <- struct{}{}
+	<-r.next
+	return r.reviewed.AuthenticateRequest(request)
+}
+
+// A browser that opens a hundred pages with its first token sends a hundred requests at once, and the bound counts one review.
+func TestT23RequestsThatComeAtOnceShareTheirFirstReview(t *testing.T) {
+	const requests = 100
+	for _, tc := range []struct {
+		token string
+		// refused is the number of requests that are refused by the bound.
+		refused int
+	}{
+		{"good/ada", 0},
+		{"bad", requests - newTokens},
+	} {
+		t.Run(tc.token, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all := &slowReviews{began: make(chan struct{}, requests), next: make(chan struct{}, requests)}
+				bounded := boundedReviews{newReviewBounds(time.Now), all}
+				errs := make(chan error, requests)
+				for range requests {
+					go func() {
+						_, _, err := bounded.AuthenticateRequest(
+							&http.Request{Header: http.Header{"Authorization": {"Bearer " + tc.token}}, RemoteAddr: "10.0.0.1:1"})
+						errs <- err
+					}()
+				}
+				synctest.Wait()
+				if began := len(all.began); began != 1 {
+					t.Errorf("%d reviews began at once, want 1", began)
+				}
+				refused := 0
+				for range requests {
+					all.next <- struct{}{}
+					synctest.Wait() // One after the other: no more than that run at a time are tested elsewhere.
+				}
+				for range requests {
+					if err := <-errs; errors.Is(err, access.ErrTooManyTokens) {
+						refused++
+					} else if accepted := err == nil; accepted != (tc.token != "bad") {
+						t.Errorf("accepted %v: %v", accepted, err)
+					}
+				}
+				if refused < tc.refused || tc.refused == 0 && refused > 0 {
+					t.Errorf("%d requests were refused, want %d", refused, tc.refused)
+				}
+				if left := len(bounded.reviewed); left != 0 {
+					t.Errorf("%d reviews are still waited for", left)
+				}
+			})
+		})
+	}
+}
+
+// A request whose client goes away does not wait for the review of another.
+func TestARequestThatEndsDoesNotWaitForAReview(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := &slowReviews{began: make(chan struct{}, 1), next: make(chan struct{})}
+		bounded := boundedReviews{newReviewBounds(time.Now), all}
+		request := &http.Request{Header: http.Header{"Authorization": {"Bearer good"}}, RemoteAddr: "10.0.0.1:1"}
+		go func() { _, _, _ = bounded.AuthenticateRequest(request.Clone(t.Context())) }()
+		<-all.began
+		ctx, gone := context.WithCancel(t.Context())
+		gone()
+		if _, _, err := bounded.AuthenticateRequest(request.Clone(ctx)); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+		close(all.next)
+	})
 }
 
 // What cannot be a token is not reviewed.
