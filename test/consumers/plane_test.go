@@ -20,8 +20,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/system"
-	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 	"github.com/placement-hub/placement-hub/test/program"
 )
 
@@ -79,7 +79,7 @@ func startPlane(t *testing.T) *plane {
 // serve, which it does not survive.
 func startWorkManager(t *testing.T, kubeconfig string) {
 	t.Helper()
-	address, err := env.FreeAddress(t.Context())
+	address, err := loopback.FreeAddress(t.Context())
 	program.Must(t, err)
 	manager := start(t, underTest.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
 		"--listen", address, "--disable-leader-election", "--feature-gates=ManifestWorkReplicaSet=true",

@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/system"
 	"github.com/placement-hub/placement-hub/test/benchmark/admission"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // admissionScenario has a control plane of its own, with policies instead of clusters and placements.
@@ -86,7 +86,7 @@ func (r *reviews) furnish(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if r.webhook, err = env.FreeAddress(ctx); err != nil {
+	if r.webhook, err = loopback.FreeAddress(ctx); err != nil {
 		return err
 	}
 	if err := manifests.InstallSystem(ctx, admin, manifests.PodScheduling, "https://"+r.webhook); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/test/benchmark/deliveries"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // federationScenario has a control plane of its own, with objects that are delivered to every cluster. Its scenarios have this prefix.
@@ -53,7 +53,7 @@ func measureFederation(
 func (d *deliveryStage) furnish(ctx context.Context, objects int) error {
 	admin := d.environment.AdminConfig()
 	// Nothing serves the webhook of the system: its failure policy is Ignore.
-	nowhere, err := env.FreeAddress(ctx)
+	nowhere, err := loopback.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/hostile"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/requests"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // hostileScenario has a control plane of its own, with tenants that share a hub with the systems that they can write objects for.
@@ -73,7 +73,7 @@ func (h *hostileStage) furnish(ctx context.Context) error {
 	}
 	admin := h.environment.AdminConfig()
 	var err error
-	if h.webhook, err = env.FreeAddress(ctx); err != nil {
+	if h.webhook, err = loopback.FreeAddress(ctx); err != nil {
 		return err
 	}
 	if err := manifests.InstallSystem(ctx, admin, manifests.PodScheduling, "https://"+h.webhook); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest/controller"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/requests"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // requestsScenario has a control plane of its own, with ClusterRequests and the null provider. Its scenarios have this prefix.
@@ -101,7 +101,7 @@ func (r *requestStage) furnish(ctx context.Context) error {
 func (r *requestStage) install(ctx context.Context) error {
 	admin := r.environment.AdminConfig()
 	// Nothing serves the webhook of the system: no AccessRequest is created.
-	nowhere, err := env.FreeAddress(ctx)
+	nowhere, err := loopback.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}

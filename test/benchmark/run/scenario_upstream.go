@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // upstreamName is the name of the scenario with the placement controller of Open Cluster Management. It is measured only if it is named, because
@@ -65,7 +65,7 @@ func (s *stage) startUpstream(ctx context.Context, binary string) (*process, err
 	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
 		return nil, err
 	}
-	address, err := env.FreeAddress(ctx) // With port 0 it does not start.
+	address, err := loopback.FreeAddress(ctx) // With port 0 it does not start.
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/placement-hub/placement-hub/test/browser/checkout"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 	"github.com/placement-hub/placement-hub/test/program"
 )
 
@@ -47,7 +44,8 @@ type Systems struct {
 func (h *Hub) StartSystems(t *testing.T) *Systems {
 	t.Helper()
 	s := &Systems{hub: h}
-	webhook := freeAddress(t)
+	webhook, err := loopback.FreeAddress(t.Context())
+	program.Must(t, err)
 	h.kubectl(t, h.manifests(t, webhook), "apply", "--server-side", "-f", "-")
 	kubeconfig := h.KubeconfigOf(t, h.token(t, "open-cluster-management-hub", "placement-controller-sa"))
 	controllers := "--controllers=" + strings.Join(systems, "/*,") + "/*"
@@ -199,20 +197,4 @@ func answers(t *testing.T, address string) error {
 		return fmt.Errorf("%s answers with the status %d", address, response.StatusCode)
 	}
 	return nil
-}
-
-// freeAddress returns an address on loopback that nothing listens to. Its port is below those that Linux gives to connections, one of which could
-// take it before its process listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(10000)))
-		listener, err := net.Listen("tcp", address) //nolint:noctx // It listens for a moment.
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		program.Must(t, err)
-		program.Must(t, listener.Close())
-		return address
-	}
 }

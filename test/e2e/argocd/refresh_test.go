@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 	"github.com/placement-hub/placement-hub/test/env/scrapes"
 )
 
@@ -218,9 +218,9 @@ func checkHeld(t *testing.T, h *suite.Hub) {
 	p := newPlace(t, h, "held")
 	p.decide(t, "p", 1, in("c1")...)
 	set := p.create(t, "s", decided("p"))
-	metrics, err := env.FreeAddress(t.Context())
+	metrics, err := loopback.FreeAddress(t.Context())
 	suite.Must(t, err)
-	probes, err := env.FreeAddress(t.Context())
+	probes, err := loopback.FreeAddress(t.Context())
 	suite.Must(t, err)
 	process := p.follow(t, "--min-interval=1s", "--metrics-listen", metrics, "--probes-listen", probes)
 	wantServed(t, "http://"+probes+"/readyz", "ok")

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // browser is a client that keeps cookies, and does not follow redirects. The certificate of the hub is one that it has made itself.
@@ -83,7 +83,7 @@ func TestDashboardOfTheHub(t *testing.T) {
 	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)
 	var addresses []string
 	for n := range 2 { // The second one waits for the Lease.
-		address, err := env.FreeAddress(t.Context())
+		address, err := loopback.FreeAddress(t.Context())
 		suite.Must(t, err)
 		replica := h.StartReplica(t, "--dashboard-listen="+address)
 		addresses = append(addresses, "https://"+address)

@@ -28,7 +28,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // The shipped roles.
@@ -43,7 +43,7 @@ const (
 func explaining(t *testing.T) (h *suite.Hub, address string, args []string) {
 	t.Helper()
 	h = suite.StartHub(t)
-	address, err := env.FreeAddress(t.Context())
+	address, err := loopback.FreeAddress(t.Context())
 	suite.Must(t, err)
 	return h, address, []string{"--webhook-listen=" + address, "--explain-address=https://" + address, suite.Unevaluated}
 }

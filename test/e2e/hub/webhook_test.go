@@ -23,8 +23,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/clustersets/webhook"
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
-	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 const clusterWithTaint = `apiVersion: cluster.open-cluster-management.io/v1
@@ -89,7 +89,7 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 // A replica is not ready while no replica can write the certificate. Once it is ready, API servers trust its certificate.
 func TestReadyWhenTheWebhookServes(t *testing.T) {
 	h := suite.StartHub(t)
-	address, err := env.FreeAddress(t.Context())
+	address, err := loopback.FreeAddress(t.Context())
 	suite.Must(t, err)
 	suite.Must(t, manifests.InstallWebhook(t.Context(), h.Environment.AdminConfig(), "https://"+address))
 

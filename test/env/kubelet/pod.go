@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	loopback = "127.0.0.1"
+	localAddress = "127.0.0.1"
 	// The delays before a container that has ended is started again.
 	firstBackOff, mostBackOff = time.Second, 10 * time.Second
 	// requestTimeout bounds a request of the kubelet.

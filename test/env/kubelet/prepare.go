@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 )
 
 // prepare checks that the Pod can run here, and returns the arguments of its process with the path of the program first.
@@ -33,7 +33,7 @@ func (p *pod) prepare(ctx context.Context) (*exec.Cmd, error) {
 		if !known {
 			return nil, fmt.Errorf("the tests' kubelet knows no flag for the port %s of the image %s", name, p.container.Image)
 		}
-		address, err := env.FreeAddress(ctx)
+		address, err := loopback.FreeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (p *pod) program(of *corev1.Pod) (program Program, arguments []string, err 
 func (p *pod) environment(of *corev1.Pod) ([]string, error) {
 	known := map[string]string{
 		"metadata.name": of.Name, "metadata.namespace": of.Namespace, "metadata.uid": string(of.UID),
-		"spec.nodeName": of.Spec.NodeName, "spec.serviceAccountName": of.Spec.ServiceAccountName, "status.podIP": loopback,
+		"spec.nodeName": of.Spec.NodeName, "spec.serviceAccountName": of.Spec.ServiceAccountName, "status.podIP": localAddress,
 	}
 	var environment []string
 	for _, variable := range p.container.Env {

@@ -126,7 +126,7 @@ func (r *Router) resolve(ctx context.Context, hostPort string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolving %s: %w", hostPort, err)
 	}
-	if host == loopback {
+	if host == localAddress {
 		return hostPort, nil
 	}
 	k := r.kubelet.Load()

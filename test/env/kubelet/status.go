@@ -57,7 +57,7 @@ func (p *pod) status(of *corev1.Pod, phase corev1.PodPhase, state corev1.Contain
 		Ready: p.isReady, Started: new(state.Running != nil), RestartCount: p.restarts,
 	}
 	status := corev1.PodStatus{
-		Phase: phase, HostIP: loopback, PodIP: loopback, PodIPs: []corev1.PodIP{{IP: loopback}}, StartTime: &now,
+		Phase: phase, HostIP: localAddress, PodIP: localAddress, PodIPs: []corev1.PodIP{{IP: localAddress}}, StartTime: &now,
 		Conditions: []corev1.PodCondition{
 			condition(corev1.PodInitialized, true), condition(corev1.ContainersReady, p.isReady), condition(corev1.PodReady, p.isReady),
 		},

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/system"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -38,7 +38,7 @@ func TestAffinityClasses(t *testing.T) {
 // prepare installs the definitions of the platform, Nodes in two zones, and the classes dc1, dc2 and gpu.
 func prepare(ctx SpecContext) {
 	var err error
-	webhookAddress, err = env.FreeAddress(ctx)
+	webhookAddress, err = loopback.FreeAddress(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	installPlatform(ctx)
 	for name, labels := range map[string]map[string]string{

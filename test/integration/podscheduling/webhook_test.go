@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/podscheduling/webhook"
 	"github.com/placement-hub/placement-hub/pkg/system"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/loopback"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -23,7 +23,7 @@ func listen(ctx context.Context, address string) (listener net.Listener) {
 	GinkgoHelper()
 	if address == "" {
 		var err error
-		address, err = env.FreeAddress(ctx) // No connection takes the port between two listeners.
+		address, err = loopback.FreeAddress(ctx) // No connection takes the port between two listeners.
 		Expect(err).NotTo(HaveOccurred())
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

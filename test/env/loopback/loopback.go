@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package env
+// Package loopback finds free addresses of loopback for tests. It imports the standard library alone, so that nested modules can import it.
+package loopback
 
 import (
 	"context"
