@@ -260,8 +260,8 @@ func (v *visit) allWorkloads(ctx context.Context, namespaces []string) (items []
 	return items, notes, refused, nil
 }
 
-// addWorkloadStates gives the workloads of a page, which are all in one namespace, their states by their explanations. It returns a note if some are
-// not known; empty otherwise.
+// addWorkloadStates gives the workloads of a page, which are all in one namespace, their states by their explanations. It returns a note with the
+// first error if some are not known; empty otherwise.
 func (v *visit) addWorkloadStates(ctx context.Context, namespace string, shown []item) (note string) {
 	for rows := range slices.Chunk(shown, endpoint.MaxNames) {
 		question := Question{Question: endpoint.Question{Command: endpoint.CommandExplain, Namespace: namespace, Output: jsonOutput}}
@@ -281,7 +281,7 @@ func (v *visit) addWorkloadStates(ctx context.Context, namespace string, shown [
 				row.State, row.Tone = state.State, state.Tone
 			}
 		}
-		if err != nil { // It is no reason against the rest of the page.
+		if err != nil && note == "" { // It is no reason against the rest of the page.
 			note = "Not all states are known: " + problemOf(ctx, err).text
 		}
 	}
