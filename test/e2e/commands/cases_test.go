@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
 	"github.com/placement-hub/placement-hub/test/e2e/suite"
 )
 
@@ -97,4 +101,39 @@ func checkTenantCases(t *testing.T, viewer, tenant string) {
 	p := test(tenant, strings.ReplaceAll(holds, "team-a/", "team-b/"))
 	p.WantExit(t, 2)
 	p.WantStderr(t, "the hub does not explain it instead", "may not get placements.cluster.open-cluster-management.io standby in namespace team-b")
+}
+
+// PT17: on a live hub a change is written to the object as the API server has it. Fields of another manager that have the values of the file are no
+// conflict, also empty ones, which the Go types of the hub leave out or fill in.
+func TestCasesWriteToLiveObjects(t *testing.T) {
+	h := suite.StartHub(t)
+	suite.Run(t, "run", "--kubeconfig", h.AdminKubeconfig, "--once", "--samples").WantExit(t, 0)
+	const shared = "predicates: [{requiredClusterSelector: {labelSelector: {}}}], tolerations: [{key: gpu, operator: Equal, value: ''}]"
+	for _, spec := range []string{"numberOfClusters: 0", shared} {
+		object := &unstructured.Unstructured{}
+		suite.Must(t, yaml.Unmarshal([]byte(fullPlacement(spec)), &object.Object))
+		manager := client.FieldOwner("kubectl")
+		if spec == shared {
+			manager = "ci"
+		}
+		suite.Must(t, h.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), manager))
+	}
+	directory := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(directory, name)
+		suite.Must(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	file("full.yaml", fullPlacement(shared+", numberOfClusters: 1"))
+	cases := file("cases.yaml", "apiVersion: placement-hub.open-cluster-management.io/v1alpha1\nkind: PlacementTest\n"+
+		"metadata: {name: one}\nspec: {objects: {placement: team-a/full}, when: {changed: [{apply: full.yaml}]}, "+
+		"expect: {selected: {atLeast: 1, atMost: 1}}}\n")
+	p := suite.Run(t, "test", "--kubeconfig", h.AdminKubeconfig, "-f", cases)
+	p.WantExit(t, 0)
+	p.WantStdout(t, "1 case: 1 hold")
+}
+
+// fullPlacement returns a Placement with fields of its spec.
+func fullPlacement(spec string) string {
+	return "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: full, namespace: team-a}\nspec: {" + spec + "}\n"
 }

@@ -39,6 +39,9 @@ type Options struct {
 	Record   string
 	// Coverage asks for what decides nothing.
 	Coverage bool
+
+	// writes say how changes of cases write the objects of files.
+	writes statefile.Writes
 }
 
 // Test evaluates and prints. It reports whether all cases hold.
@@ -188,5 +191,8 @@ func (o *Options) readLive(ctx context.Context, read []*cases.Case) (*explain.St
 	if err != nil {
 		return nil, err
 	}
-	return state, o.readLiveSystems(ctx, hub, state, read)
+	if err := o.readLiveSystems(ctx, hub, state, read); err != nil {
+		return nil, err
+	}
+	return state, o.readLiveObjects(ctx, hub.Hub.Client, read)
 }

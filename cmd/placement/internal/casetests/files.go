@@ -19,12 +19,14 @@ import (
 
 	"golang.org/x/term"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/hubflags"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/objectnames"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/admission"
+	"github.com/placement-hub/placement-hub/pkg/explain/dryrun"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/cases"
@@ -102,6 +104,23 @@ func (o *Options) readLiveSystems(ctx context.Context, hub hubstate.Source, stat
 	return nil
 }
 
+// readLiveObjects reads the objects that changes of cases apply, and their Namespaces, as the API server has them: its fields and their owners decide
+// what a write does. Objects that may not be listed are as the State has them.
+func (o *Options) readLiveObjects(ctx context.Context, hub client.Reader, read []*cases.Case) error {
+	var all []statefile.Manifest
+	for next := range o.eachApplied(read) {
+		if manifests, err := next.changes.Manifests(); err == nil { // Otherwise it is an error of the case.
+			all = append(all, manifests...)
+		}
+	}
+	var err error
+	if o.writes.Asked, err = dryrun.Live(ctx, hub, all); err != nil {
+		return err
+	}
+	o.Live = o.writes.Asked
+	return dryrun.Namespaces(ctx, hub, all, &o.writes)
+}
+
 // workloadOf returns the workload of a name such as "Deployment.apps/team-a/web".
 func workloadOf(text string) (hubstate.Workload, error) {
 	parts := strings.Split(text, "/")
@@ -156,24 +175,33 @@ func (o *Options) readChanged(c *cases.Case, field, path string) (*changed, erro
 	return read, err
 }
 
-// applied reports which objects changes of cases apply, by their identities. A file that cannot be read is an error of its case.
-func (o *Options) applied(read []*cases.Case) func(identity string) bool {
-	var all []*statefile.Reader
-	known := map[[2]string]bool{}
-	for _, c := range read {
-		if c.Spec.When == nil {
-			continue
-		}
-		for _, change := range c.Spec.When.Changed {
-			id := [2]string{c.File, change.Apply} // The path is relative to the file of the case.
-			if change.Apply == "" || known[id] {
+// eachApplied yields what changes of cases apply, each file once. A file that cannot be read is an error of its case.
+func (o *Options) eachApplied(read []*cases.Case) iter.Seq[*changed] {
+	return func(yield func(*changed) bool) {
+		known := map[[2]string]bool{}
+		for _, c := range read {
+			if c.Spec.When == nil {
 				continue
 			}
-			known[id] = true
-			if next, err := o.readChanged(c, "apply", change.Apply); err == nil {
-				all = append(all, next.added)
+			for _, change := range c.Spec.When.Changed {
+				id := [2]string{c.File, change.Apply} // The path is relative to the file of the case.
+				if change.Apply == "" || known[id] {
+					continue
+				}
+				known[id] = true
+				if next, err := o.readChanged(c, "apply", change.Apply); err == nil && !yield(next) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// applied reports which objects changes of cases apply, by their identities.
+func (o *Options) applied(read []*cases.Case) func(identity string) bool {
+	var all []*statefile.Reader
+	for next := range o.eachApplied(read) {
+		all = append(all, next.added)
 	}
 	return func(identity string) bool {
 		return slices.ContainsFunc(all, func(next *statefile.Reader) bool { return next.Has(identity) })
@@ -205,7 +233,6 @@ type applying struct {
 	*Options
 	// review evaluates the admission policies for objects that are added.
 	review func(reader *statefile.Reader, hub *explain.State) error
-	writes statefile.Writes
 	// world has the objects before all changes, of which Live has some as files have them.
 	world *explain.State
 	// unknown has a text for each object of which it is not known how it is written.
@@ -214,8 +241,9 @@ type applying struct {
 
 // newApplying returns an applying that works until ctx ends.
 func (o *Options) newApplying(ctx context.Context) *applying {
+	o.writes.Review = admission.NewReviewer(ctx, hubflags.Definitions.Policies)
 	return &applying{
-		Options: o, writes: statefile.Writes{Review: admission.NewReviewer(ctx, hubflags.Definitions.Policies)},
+		Options: o,
 		review: func(reader *statefile.Reader, hub *explain.State) error {
 			_, err := reader.Review(ctx, hub) // A case has no warnings.
 			return err
