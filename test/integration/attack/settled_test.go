@@ -51,26 +51,31 @@ func (a *arena) settle(ctx context.Context, w *arenaHub, h *hub) error {
 	if err != nil {
 		return fmt.Errorf("the hub has not settled: %w", err)
 	}
-	before, _ := h.wrote()
-
-	if err := wait(ctx, quietFor); err != nil {
+	if err := a.quiet(ctx, w, h); err != nil {
 		return err
 	}
-	if after, last := h.wrote(); after != before {
-		// The controllers of sets and conditions may have been busy yet; the decisions are not.
-		if err := a.unsettled(ctx, w); err != nil {
-			return fmt.Errorf("the hub had settled, and wrote again (%s): %w", last, err)
-		}
-		before, _ = h.wrote()
-		if err := wait(ctx, 2*quietFor); err != nil {
-			return err
-		}
-		if after, last := h.wrote(); after != before {
-			return fmt.Errorf("the hub has settled, and goes on writing: %d writes, the last one is %s", after-before, last)
-		}
-	}
-
 	return noDivergence()
+}
+
+// quiet waits until the hub writes nothing for a time, while its decisions stay as they are. Controllers whose results no decision depends on, such as
+// vocabulary, may be busy yet.
+func (a *arena) quiet(ctx context.Context, w *arenaHub, h *hub) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	before, last := h.wrote()
+	for pause := quietFor; ; pause = 2 * quietFor {
+		if err := wait(ctx, pause); err != nil {
+			return fmt.Errorf("the hub has settled, and goes on writing, at last %s: %w", last, err)
+		}
+		after, latest := h.wrote()
+		if after == before {
+			return nil
+		}
+		if err := a.unsettled(ctx, w); err != nil {
+			return fmt.Errorf("the hub had settled, and wrote again (%s): %w", latest, err)
+		}
+		before, last = after, latest
+	}
 }
 
 // noDivergence demands that the engine and the reference have never disagreed.
