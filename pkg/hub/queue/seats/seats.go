@@ -16,6 +16,10 @@ const (
 	slice = 10 * time.Millisecond
 	// halfLife is the time after which half of the used CPU time is forgotten.
 	halfLife = 10 * time.Second
+	// heavy is the CPU time that a namespace has used of late if it is heavy, for each seat there is: what a sixth of a CPU uses without rest. A light one
+	// has used less than light. Between them is room, so that namespaces that use as much as each other do not rest for one another.
+	heavy = halfLife / 4
+	light = heavy / 4
 	// sweepAt is the number of namespaces at which those that have used nothing of late are forgotten, and negligible is what counts as nothing.
 	sweepAt    = 1024
 	negligible = time.Millisecond
@@ -33,6 +37,16 @@ type Seats struct {
 	taken   int
 	users   map[string]*user
 	waiting []*waiter // in the order in which they came
+	// latest are the two light namespaces that have begun an evaluation last.
+	latest [2]taking
+	// retry ends the wait of a namespace that is no longer heavy; nil for none.
+	retry *time.Timer
+}
+
+// taking is when a namespace took a seat.
+type taking struct {
+	of *user
+	at time.Time
 }
 
 // user is a namespace with evaluations, or one that has used CPU time of late.
@@ -44,7 +58,9 @@ type user struct {
 
 // waiter is an evaluation that waits for a seat.
 type waiter struct {
-	of    *user
+	of *user
+	// first reports that it has had none yet.
+	first bool
 	ready chan struct{} // is closed when it has a seat
 }
 
@@ -62,7 +78,7 @@ type Seat struct {
 func (s *Seats) Take(ctx context.Context, namespace string) (*Seat, error) {
 	s.mu.Lock()
 	of := s.user(namespace)
-	w := s.queue(of)
+	w := s.queue(of, true)
 	s.grant()
 	s.mu.Unlock()
 
@@ -105,7 +121,7 @@ func (s *Seats) release(seat *Seat, goesOn bool) (w *waiter) {
 	seat.of.taken--
 	s.taken--
 	if goesOn {
-		w = s.queue(seat.of)
+		w = s.queue(seat.of, false)
 	}
 	s.grant()
 	return w
@@ -160,8 +176,8 @@ func (u *user) usedAt(now time.Time) time.Duration {
 	return time.Duration(float64(u.used) * math.Exp2(-float64(now.Sub(u.at))/float64(halfLife)))
 }
 
-func (s *Seats) queue(of *user) *waiter {
-	w := &waiter{of: of, ready: make(chan struct{})}
+func (s *Seats) queue(of *user, first bool) *waiter {
+	w := &waiter{of: of, first: first, ready: make(chan struct{})}
 	s.waiting = append(s.waiting, w)
 	of.waiting++
 	return w
@@ -172,11 +188,31 @@ func (s *Seats) queue(of *user) *waiter {
 func (s *Seats) next() int {
 	next, now := -1, s.now()
 	for at, w := range s.waiting {
+		if w.first && s.rest(w.of, now) > 0 {
+			continue
+		}
 		if next < 0 || w.of.before(s.waiting[next].of, now) {
 			next = at
 		}
 	}
 	return next
+}
+
+// rest returns how long a namespace gets no further seat. A heavy one gets none while light ones come, until it has used less: the CPU is also for what
+// needs no seat, in this process and beside it.
+func (s *Seats) rest(u *user, now time.Time) time.Duration {
+	excess := float64(u.usedAt(now)) / float64(heavy*time.Duration(s.total))
+	if excess < 1 {
+		return 0
+	}
+	other := s.latest[0]
+	if other.of == u {
+		other = s.latest[1]
+	}
+	if other.of == nil {
+		return 0
+	}
+	return min(time.Duration(math.Log2(excess)*float64(halfLife))+1, other.at.Add(halfLife).Sub(now))
 }
 
 func (u *user) before(other *user, now time.Time) bool {
@@ -193,11 +229,39 @@ func (u *user) before(other *user, now time.Time) bool {
 func (s *Seats) grant() {
 	for s.taken < s.total && len(s.waiting) > 0 {
 		at := s.next()
+		if at < 0 {
+			s.retryLater()
+			return
+		}
+		w := s.waiting[at]
+		if now := s.now(); w.first && w.of.usedAt(now) < light*time.Duration(s.total) {
+			if s.latest[0].of != w.of {
+				s.latest[1] = s.latest[0]
+			}
+			s.latest[0] = taking{of: w.of, at: now}
+		}
 		s.taken++
-		s.waiting[at].of.taken++
-		close(s.waiting[at].ready)
+		w.of.taken++
+		close(w.ready)
 		s.drop(at)
 	}
+}
+
+// retryLater grants again when the first of the namespaces that wait has rested.
+func (s *Seats) retryLater() {
+	now := s.now()
+	first := s.rest(s.waiting[0].of, now)
+	for _, w := range s.waiting[1:] {
+		first = min(first, s.rest(w.of, now))
+	}
+	if s.retry != nil {
+		s.retry.Stop()
+	}
+	s.retry = time.AfterFunc(first, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.grant()
+	})
 }
 
 // drop removes a waiter.

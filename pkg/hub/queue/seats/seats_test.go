@@ -106,6 +106,66 @@ func TestNamespacesShareTheTime(t *testing.T) {
 	})
 }
 
+// A namespace that computes without end beside others that seldom do uses a sixth of the CPU, and all of it when it is alone.
+func TestAHeavyNamespaceRestsWhileOthersCome(t *testing.T) {
+	for _, tc := range []struct {
+		reason      string
+		others      int
+		least, most time.Duration // of the CPU time in the second half of two minutes
+	}{
+		{"beside others", 4, 15 * time.Second, 30 * time.Second},
+		{"alone", 0, 119 * time.Second, 120 * time.Second},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				seats := New(2)
+				ctx, stop := stopping(t)
+				defer stop()
+				var used atomic.Int64
+				for range 64 {
+					go func() {
+						for ctx.Err() == nil {
+							evaluation(ctx, seats, "heavy", 100*time.Millisecond, func() { used.Add(int64(100 * time.Millisecond)) })
+						}
+					}()
+				}
+				for n := range tc.others {
+					go func() {
+						for ctx.Err() == nil {
+							begin := time.Now()
+							evaluation(ctx, seats, fmt.Sprintf("light-%d", n), 2*time.Millisecond, func() {})
+							if took := time.Since(begin); took > slice+2*time.Millisecond {
+								t.Errorf("an evaluation of another namespace took %v", took)
+							}
+							time.Sleep(time.Second)
+						}
+					}()
+				}
+				time.Sleep(time.Minute)
+				before := used.Load()
+				time.Sleep(time.Minute)
+				if got := time.Duration(used.Load() - before); got < tc.least || got > tc.most {
+					t.Errorf("it used %v in a minute on two seats, want %v to %v", got, tc.least, tc.most)
+				}
+			})
+		})
+	}
+}
+
+// A heavy namespace begins again when the others have gone, without an event.
+func TestAHeavyNamespaceGoesOnWhenTheOthersHaveGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seats := New(1)
+		evaluation(t.Context(), seats, "heavy", time.Minute, func() {})
+		evaluation(t.Context(), seats, "light", time.Millisecond, func() {})
+		begin := time.Now()
+		evaluation(t.Context(), seats, "heavy", time.Millisecond, func() {})
+		if took := time.Since(begin); took < halfLife-time.Second || took > halfLife+time.Second {
+			t.Errorf("it waited %v, want %v", took, halfLife)
+		}
+	})
+}
+
 // Whatever is taken, yielded, cancelled and released: never more seats than there are, none is lost, and no namespace has two while another waits
 // longer than the others take to yield.
 func TestSeatsAreNeitherLostNorMultiplied(t *testing.T) {
