@@ -245,6 +245,9 @@ func (s *stage) openPages(ctx context.Context, readers []*reader) error {
 	if err != nil {
 		return err
 	}
+	if err := change(1); err != nil { // The scenario begins and ends without the label, however many changes there were.
+		return err
+	}
 	peak, err := s.hub.memory()
 	if err != nil {
 		return err
