@@ -45,8 +45,7 @@ type changeKey struct {
 type lastChange struct {
 	text     string
 	at, read time.Time
-	// version is Hub.VersionOf of the Placement, and changed is when it was seen to differ.
-	version uint64
+	// changed is when the Placement or its decisions have changed last; zero if that is not known.
 	changed time.Time
 }
 
@@ -67,17 +66,14 @@ func newLastChanges() *lastChanges {
 func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange {
 	key := changeKey{v.caller.GetName() + "\x00" + strings.Join(v.caller.GetGroups(), "\x00"), asked.argument()}
 	known, has := c.kept.Get(key)
-	version := v.hub.VersionOf(inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name))
-	changed := known.changed
-	if !has || version != known.version {
-		changed = v.now
-	}
 	found := known
 	if !has || v.now.Sub(known.read) >= changeKept || v.now.Before(known.read) {
 		found = readLastChange(ctx, v, asked)
 		found.read = v.now
 	}
-	found.version, found.changed = version, changed
+	if version := v.hub.VersionOf(inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name)); version > 0 {
+		found.changed = time.Unix(0, int64(version)) //nolint:gosec // It is a time.
+	}
 	c.kept.Add(turns.TenantOf(v.caller), key, found)
 	return found
 }

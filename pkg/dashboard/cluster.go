@@ -17,6 +17,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
+	"github.com/placement-hub/placement-hub/pkg/dashboard/runbooks"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -72,20 +73,25 @@ type clusterReport struct {
 // Lead is the head of the page.
 func (c *clusterReport) Lead() head { return c.head }
 
+// clusterConditions have the tone of True, of the conditions of ManagedClusters of which it is known what they mean.
+var clusterConditions = map[string]document.Tone{
+	clusterv1.ManagedClusterConditionHubAccepted: document.Good,
+	clusterv1.ManagedClusterConditionJoined:      document.Good,
+	clusterv1.ManagedClusterConditionAvailable:   document.Good,
+	clusterv1.ManagedClusterConditionClockSynced: document.Good,
+	clusterv1.ManagedClusterConditionHubDenied:   document.Bad,
+	clusterrequest.ConditionClusterGone:          document.Bad,
+}
+
 // Told are the conditions with their meaning.
 func (c *clusterReport) Told() []condition {
 	told := make([]condition, 0, len(c.Conditions))
 	for _, each := range c.Conditions {
 		tone := document.Plain
-		switch {
-		case each.Type == clusterv1.ManagedClusterConditionAvailable && each.Status == metav1.ConditionFalse:
-			tone = document.Bad
-		case each.Status == metav1.ConditionTrue:
-			tone = document.Good
-		case each.Type == clusterv1.ManagedClusterConditionAvailable:
-			tone = document.Fair
+		if met, known := clusterConditions[each.Type]; known {
+			tone = toneOf(each.Status, metav1.ConditionTrue, met)
 		}
-		told = append(told, condition{Condition: each, Tone: tone})
+		told = append(told, condition{Condition: each, Tone: tone, Runbook: runbooks.Link(each.Type, each.Reason)})
 	}
 	return told
 }

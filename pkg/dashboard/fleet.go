@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/dashboard/lists"
@@ -218,16 +217,19 @@ func (v *visit) loads(ctx context.Context) (func(o *item) picture.Class, error) 
 		return nil, err
 	}
 	counts := map[string]int{}
-	err = eachObject(ctx, v.reader(), namespaces, &clusterv1beta1.PlacementDecisionList{}, func(object runtime.Object) error {
-		if decision, is := object.(*clusterv1beta1.PlacementDecision); is {
-			for _, each := range decision.Status.Decisions {
-				counts[each.ClusterName]++
+	for _, adapter := range api.Adapters() {
+		codec := adapter.Codec()
+		err := eachObject(ctx, v.reader(), namespaces, codec.EmptyList(), func(object runtime.Object) error {
+			if page := codec.Read(object); page != nil {
+				for _, each := range page.Decisions {
+					counts[each.Cluster]++
+				}
 			}
+			return nil
+		})
+		if err != nil && !apierrors.IsForbidden(err) && !meta.IsNoMatchError(err) {
+			return nil, err
 		}
-		return nil
-	})
-	if err != nil && !apierrors.IsForbidden(err) && !meta.IsNoMatchError(err) {
-		return nil, err
 	}
 	most := 0
 	for _, count := range counts {

@@ -87,20 +87,25 @@ func stateOf(conditions []metav1.Condition) (state string, tone document.Tone, b
 // conditionTone returns the meaning of a condition of a Placement: what its type says, and not whether its status is True.
 func conditionTone(of metav1.Condition) document.Tone {
 	for _, each := range placementStates {
-		switch {
-		case each.condition != of.Type:
-		case of.Status == each.status:
-			return each.tone
-		case of.Status == metav1.ConditionUnknown:
-			return document.Fair
-		default: // The other status is the opposite.
-			if each.tone == document.Good {
-				return document.Bad
-			}
-			return document.Good
+		if each.condition == of.Type {
+			return toneOf(of.Status, each.status, each.tone)
 		}
 	}
 	return document.Plain
+}
+
+// toneOf returns the tone of a status of a condition that has the tone met with another one.
+func toneOf(status, with metav1.ConditionStatus, met document.Tone) document.Tone {
+	switch {
+	case status == with:
+		return met
+	case status == metav1.ConditionUnknown:
+		return document.Fair
+	case met == document.Good: // The other status is the opposite.
+		return document.Bad
+	default:
+		return document.Good
+	}
 }
 
 // headOf returns the head of a Placement. object is its metadata; nil if the caller may not get it.

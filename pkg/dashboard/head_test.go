@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain/access"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
@@ -47,7 +48,7 @@ func TestTheHeadOfAPlacement(t *testing.T) {
 	for _, want := range []string{
 		`<span class="state good"><bdi>Satisfied</bdi></span>`, `<dt>Selected</dt><dd><bdi>1 of all</bdi>`,
 		"<dt>Last change</dt><dd><bdi>lost us1 (taint gpu), gained eu1 (rank 1, score 5)</bdi>, <time datetime=\"2026-01-31T12:00:00Z\">",
-		"<dt>Owner</dt><dd><bdi>Argo CD application shop</bdi>", `<li><a href="/placements?namespace=team-a"><bdi>team-a</bdi></a></li>`,
+		"<dt>Owner</dt><dd><bdi>Argo CD application shop</bdi>", `<dt>Since</dt><dd><time datetime="2026-01-31T12:00:00Z">`, `<li><a href="/placements" aria-current="page">Placements</a></li>`, `<li><a href="/placements?namespace=team-a"><bdi>team-a</bdi></a></li>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the head lacks %q: %s", want, text)
@@ -103,24 +104,24 @@ func TestTheLastChange(t *testing.T) {
 	}
 }
 
-// A page is made again some seconds after its Placement has changed, because rows of the history and Events come later.
+// A page is made again some seconds after its Placement has changed, because rows of the history and Events come later. One that is opened later is
+// made once.
 func TestTheLastChangeIsReadAgainAfterAChange(t *testing.T) {
 	key := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
 	hub := newTestHub(world()...)
-	hub.versions = map[inventory.Key]uint64{key: 1}
 	changes := newLastChanges()
 	for _, tc := range []struct {
-		after   time.Duration
-		version uint64
-		want    time.Duration
+		after, changed time.Duration
+		want           time.Duration
 	}{
-		{0, 1, 5 * time.Second},
-		{11 * time.Second, 1, 0},
-		{13 * time.Second, 2, 16 * time.Second},
-		{20 * time.Second, 2, 25 * time.Second},
-		{24 * time.Second, 2, 0},
+		{0, -time.Minute, 0},
+		{time.Second, time.Second, 5 * time.Second},
+		{12 * time.Second, time.Second, 0},
+		{13 * time.Second, 13 * time.Second, 17 * time.Second},
+		{20 * time.Second, 13 * time.Second, 25 * time.Second},
+		{24 * time.Second, 13 * time.Second, 0},
 	} {
-		hub.versions[key] = tc.version
+		hub.versions = map[inventory.Key]uint64{key: uint64(now.Add(tc.changed).UnixNano())}
 		v := &visit{hub: hub, caller: &user.DefaultInfo{Name: "jane"}, now: now.Add(tc.after)}
 		last := changes.of(t.Context(), v, named{api.V1beta1, "team-a", "web"})
 		want := time.Time{}
@@ -189,6 +190,31 @@ func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 	} {
 		if got := conditionTone(metav1.Condition{Type: tc.condition, Status: tc.status}); got != tc.want {
 			t.Errorf("%s=%s is %q, want %q", tc.condition, tc.status, got, tc.want)
+		}
+	}
+}
+
+// A condition of a cluster whose True is bad news is not green, and one of which nothing is known has no colour.
+func TestConditionsOfClustersHaveTheColourOfTheirMeaning(t *testing.T) {
+	for _, tc := range []struct {
+		condition string
+		status    metav1.ConditionStatus
+		want      document.Tone
+	}{
+		{clusterv1.ManagedClusterConditionHubAccepted, metav1.ConditionTrue, document.Good},
+		{clusterv1.ManagedClusterConditionHubDenied, metav1.ConditionTrue, document.Bad},
+		{clusterv1.ManagedClusterConditionAvailable, metav1.ConditionFalse, document.Bad},
+		{clusterv1.ManagedClusterConditionAvailable, metav1.ConditionUnknown, document.Fair},
+		{clusterrequest.ConditionClusterGone, metav1.ConditionTrue, document.Bad},
+		{"Maintenance", metav1.ConditionTrue, document.Plain},
+	} {
+		told := (&clusterReport{Conditions: []metav1.Condition{{Type: tc.condition, Status: tc.status, Reason: "Any"}}}).Told()
+		if got := told[0].Tone; got != tc.want {
+			t.Errorf("%s=%s is %q, want %q", tc.condition, tc.status, got, tc.want)
+		}
+		if runbook := told[0].Runbook; (runbook != "") != (tc.condition == clusterrequest.ConditionClusterGone ||
+			tc.condition == clusterv1.ManagedClusterConditionAvailable) {
+			t.Errorf("the runbook of %s is %q", tc.condition, runbook)
 		}
 	}
 }

@@ -208,6 +208,7 @@ func TestColumnsOfLists(t *testing.T) {
 		"/placements?name=every": "<bdi>2 of all</bdi>", "/placements?name=every&namespace=team-a": "<bdi>2 of all</bdi>",
 		"/workloads": `<time datetime="2026-01-31T12:00:00Z">2026-01-31 12:00</time>`, "/workloads?sort=-created": `aria-sort="descending"`,
 		"/workloads?name=web": "Choose a namespace to see the states of its workloads.",
+		"/fleet?colour=load":  "<title>eu1: 2 decisions", // of v1alpha1
 		"/clusters":           `<option value="" selected>name</option>`, "/requests": `<option value="" selected>namespace and name</option>`,
 	} {
 		if text := as(t, pages, "jane", http.MethodGet, path, "").Body.String(); !strings.Contains(text, want) {

@@ -70,6 +70,7 @@ func TestPlacementPage(t *testing.T) {
 			"a what-if", "/clusters/us1?label=region%3Deu", http.StatusOK,
 			[]string{
 				"1 placement gains 1 cluster", `href="/placements/team-a/web"`, `<td data-label="Gained"><a class="chip good" href="/clusters/us1">`,
+				`data-label="Lost"`, `data-label="Kept"`, `data-label="Why"`,
 				`name="label" value="region=eu"`,
 			}, []string{"data-follows"},
 		},

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -49,7 +50,15 @@ func (b *Broadcast) Version() uint64 { return b.version.Load() }
 func (b *Broadcast) VersionOf(placement inventory.Key) uint64 { return b.versionOf(placement).Load() }
 
 // Touch notes that a Placement or its decisions have changed.
-func (b *Broadcast) Touch(placement inventory.Key) { b.versionOf(placement).Add(1) }
+func (b *Broadcast) Touch(placement inventory.Key) {
+	version := b.versionOf(placement)
+	for {
+		before := version.Load()
+		if version.CompareAndSwap(before, max(before+1, uint64(time.Now().UnixNano()))) { //nolint:gosec // It is after 1970.
+			return
+		}
+	}
+}
 
 func (b *Broadcast) versionOf(placement inventory.Key) *atomic.Uint64 {
 	return &b.placements[maphash.Comparable(b.seed, placement)%uint64(len(b.placements))]

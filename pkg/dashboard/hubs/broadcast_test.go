@@ -5,6 +5,7 @@ package hubs
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -22,10 +23,14 @@ func TestBroadcast(t *testing.T) {
 			t.Errorf("%d and %d notifications, version %d; want 1, 1 and 2", len(first), len(second), all.Version())
 		}
 		key := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "web")
-		before := all.VersionOf(key)
-		all.Touch(key)
-		if after := all.VersionOf(key); after != before+1 {
-			t.Errorf("the number of the Placement is %d after %d", after, before)
+		if before := all.VersionOf(key); before != 0 {
+			t.Errorf("the number of the Placement is %d before the first change", before)
+		}
+		for n := range uint64(2) {
+			all.Touch(key)
+			if want := uint64(time.Now().UnixNano()) + n; all.VersionOf(key) != want {
+				t.Errorf("the number of the Placement is %d after change %d, want %d", all.VersionOf(key), n, want)
+			}
 		}
 	})
 }

@@ -40,6 +40,11 @@ func (s *stage) greed(ctx context.Context, polite *reader) error {
 		}
 		readers = append(readers, by)
 	}
+	for i, by := range readers { // Reviews of new tokens are bounded. These users have logged in before.
+		if err := by.logIn(ctx, s.pagePath(i)); err != nil {
+			return err
+		}
+	}
 	alone, decidedAlone, err := s.politeRead(ctx, polite)
 	if err != nil {
 		return err
@@ -82,13 +87,25 @@ func (s *stage) politeRead(ctx context.Context, by *reader) (pages, decided []ti
 			return nil, nil, err
 		}
 		pages = append(pages, time.Since(begin))
-		if err := pause(ctx, politePause); err != nil {
+		if err := pause(ctx, max(politePause, 3*pages[len(pages)-1])); err != nil { // Users who ask again at once have to wait.
 			return nil, nil, err
 		}
 	}
 	l := &latencies{}
 	_, err = s.toggles(ctx, l)
 	return pages, l.last, err
+}
+
+// logIn reads a page until it is not refused.
+func (r *reader) logIn(ctx context.Context, path string) error {
+	return poll(ctx, politePause, func() (bool, error) {
+		_, err := r.get(ctx, path, nil)
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			return false, nil
+		}
+		return err == nil, err
+	})
 }
 
 // readWithoutPause reads a page until ctx ends. A page that is refused is asked for again at once.

@@ -44,6 +44,7 @@ var pages = []struct{ name, path string }{
 	{"history-mistake", "/history?since=yesterday"},
 	{"history-placement", "/placements/team-a/standby/history"},
 	{"history-cluster", "/clusters/eu3/history"},
+	{"history-object", "/objects/store/Deployment.apps/web/history"},
 	{"history-request", "/requests/shop/checkout/history"},
 	{"not-found", "/placements/team-a/none"},
 }

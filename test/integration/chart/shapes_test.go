@@ -3,6 +3,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,32 @@ func TestEveryShapeOfTheKustomizationsStarts(t *testing.T) {
 					expectStart(t, kustomize(t, []string{base}, []string{"deploy/components/" + names[0], "deploy/components/" + names[1]}))
 				})
 			}
+		}
+	}
+}
+
+// TestShapesCheckerFindsWhatIsMissing takes away one object after the other. Some are needed by nothing, or grant what another one grants too.
+func TestShapesCheckerFindsWhatIsMissing(t *testing.T) {
+	objects := kustomize(t, []string{"deploy/base"}, []string{"deploy/components/podscheduling", "deploy/components/dashboard"})
+	expectStart(t, objects)
+	found := map[string]bool{}
+	for i, object := range objects {
+		missing, err := shapes.Missing(slices.Delete(slices.Clone(objects), i, i+1))
+		if object.GetKind() == "Deployment" {
+			continue // It says what is needed.
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(missing) > 0 {
+			found[object.GetKind()] = true
+		}
+	}
+	for _, kind := range []string{
+		"ServiceAccount", "Service", "MutatingWebhookConfiguration", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding",
+	} {
+		if !found[kind] {
+			t.Errorf("nothing is missing without any one %s", kind)
 		}
 	}
 }

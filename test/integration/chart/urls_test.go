@@ -74,6 +74,30 @@ func TestExplanationsURL(t *testing.T) {
 	}
 }
 
+// The runbooks of alerts are those that the dashboard serves where the chart knows its address, and those of the repository elsewhere.
+func TestRunbooksOfAlerts(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                                "https://github.com/",
+		"https://placements.example.com":  "https://placements.example.com/runbooks/",
+		"https://placements.example.com/": "https://placements.example.com/runbooks/",
+	} {
+		alerts := 0
+		for line := range strings.Lines(render(t, "monitoring.prometheusRule=true", "dashboard.url="+address)) {
+			runbook, found := strings.CutPrefix(strings.TrimSpace(line), "runbook_url: ")
+			if !found {
+				continue
+			}
+			alerts++
+			if !strings.HasPrefix(runbook, want) {
+				t.Errorf("with dashboard.url=%s the runbook of an alert is %s, want %s", address, runbook, want)
+			}
+		}
+		if alerts == 0 {
+			t.Errorf("with dashboard.url=%s no alert has a runbook", address)
+		}
+	}
+}
+
 // An upgrade changes between the Service and a URL, and takes over what was edited by hand. The bundle of the hub stays.
 func TestWebhooksByURLAreUpgraded(t *testing.T) { forEachHelm(t, checkURLs) }
 
