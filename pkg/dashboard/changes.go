@@ -72,7 +72,7 @@ func (c *lastChanges) of(ctx context.Context, v *visit, asked named) lastChange 
 		found.read = v.now
 	}
 	if version := v.hub.VersionOf(inventory.NewPlacementKey(asked.adapter.Name(), asked.namespace, asked.name)); version > 0 {
-		found.changed = time.Unix(0, int64(version)) //nolint:gosec // It is a time.
+		found.changed = time.Unix(0, int64(version))
 	}
 	c.kept.Add(turns.TenantOf(v.caller), key, found)
 	return found

@@ -48,7 +48,10 @@ func TestTheHeadOfAPlacement(t *testing.T) {
 	for _, want := range []string{
 		`<span class="state good"><bdi>Satisfied</bdi></span>`, `<dt>Selected</dt><dd><bdi>1 of all</bdi>`,
 		"<dt>Last change</dt><dd><bdi>lost us1 (taint gpu), gained eu1 (rank 1, score 5)</bdi>, <time datetime=\"2026-01-31T12:00:00Z\">",
-		"<dt>Owner</dt><dd><bdi>Argo CD application shop</bdi>", `<dt>Since</dt><dd><time datetime="2026-01-31T12:00:00Z">`, `<li><a href="/placements" aria-current="page">Placements</a></li>`, `<li><a href="/placements?namespace=team-a"><bdi>team-a</bdi></a></li>`,
+		"<dt>Owner</dt><dd><bdi>Argo CD application shop</bdi>",
+		`<dt>Since</dt><dd><time datetime="2026-01-31T12:00:00Z">`,
+		`<li><a href="/placements" aria-current="page">Placements</a></li>`,
+		`<li><a href="/placements?namespace=team-a"><bdi>team-a</bdi></a></li>`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the head lacks %q: %s", want, text)

@@ -30,8 +30,8 @@ type Hub interface {
 	Changes(ctx context.Context) <-chan struct{}
 	// Version returns a number that grows with the objects that placements depend on; 0 if that is not known.
 	Version() uint64
-	// VersionOf returns a number that grows with a Placement and its decisions, as far as that is known: the time, in nanoseconds since 1970, at which
-	// the hub saw the last change, or 0 if it has seen none.
+	// VersionOf returns a number that grows with a Placement and its decisions, as far as that is known: the time, in nanoseconds since 1970, at
+	// which the hub saw the last change, or 0 if it has seen none.
 	VersionOf(placement inventory.Key) uint64
 	// Holds reports whether the reviews of a Trail are decided as they were. A hub that asks for none returns false.
 	Holds(ctx context.Context, reviews *access.Trail) bool

@@ -54,7 +54,7 @@ func (b *Broadcast) Touch(placement inventory.Key) {
 	version := b.versionOf(placement)
 	for {
 		before := version.Load()
-		if version.CompareAndSwap(before, max(before+1, uint64(time.Now().UnixNano()))) { //nolint:gosec // It is after 1970.
+		if version.CompareAndSwap(before, max(before+1, uint64(time.Now().UnixNano()))) {
 			return
 		}
 	}

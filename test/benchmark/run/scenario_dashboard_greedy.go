@@ -100,8 +100,7 @@ func (s *stage) politeRead(ctx context.Context, by *reader) (pages, decided []ti
 func (r *reader) logIn(ctx context.Context, path string) error {
 	return poll(ctx, politePause, func() (bool, error) {
 		_, err := r.get(ctx, path, nil)
-		var refused *refusedError
-		if errors.As(err, &refused) {
+		if _, refused := errors.AsType[*refusedError](err); refused {
 			return false, nil
 		}
 		return err == nil, err

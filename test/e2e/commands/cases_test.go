@@ -135,5 +135,6 @@ func TestCasesWriteToLiveObjects(t *testing.T) {
 
 // fullPlacement returns a Placement with fields of its spec.
 func fullPlacement(spec string) string {
-	return "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: full, namespace: team-a}\nspec: {" + spec + "}\n"
+	return "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
+		"metadata: {name: full, namespace: team-a}\nspec: {" + spec + "}\n"
 }

@@ -57,8 +57,8 @@ func (a *arena) settle(ctx context.Context, w *arenaHub, h *hub) error {
 	return noDivergence()
 }
 
-// quiet waits until the hub writes nothing for a time, while its decisions stay as they are. Controllers whose results no decision depends on, such as
-// vocabulary, may be busy yet.
+// quiet waits until the hub writes nothing for a time, while its decisions stay as they are. Controllers whose results no decision depends on, such
+// as vocabulary, may be busy yet.
 func (a *arena) quiet(ctx context.Context, w *arenaHub, h *hub) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

@@ -113,7 +113,7 @@ func (b *ReviewBounds) begin(request *http.Request, hash [sha256.Size]byte) (end
 		select {
 		case <-review:
 		case <-request.Context().Done():
-			return nil, request.Context().Err() //nolint:wrapcheck // Nobody reads the answer.
+			return nil, request.Context().Err()
 		}
 		if b.isKnown(hash) {
 			return func() {}, nil

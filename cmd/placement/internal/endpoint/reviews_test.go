@@ -109,9 +109,9 @@ func TestT23InventedTokensAreReviewedSeldom(t *testing.T) {
 
 // slowReviews are reviews that begin only when the test lets them.
 type slowReviews struct {
-	began chan struct{}
-	next  chan struct{}
 	reviewed
+
+	began, next chan struct{}
 }
 
 func (r *slowReviews) AuthenticateRequest(request *http.Request) (*authenticator.Response, bool, error) {

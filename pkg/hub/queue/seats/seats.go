@@ -16,8 +16,8 @@ const (
 	slice = 10 * time.Millisecond
 	// halfLife is the time after which half of the used CPU time is forgotten.
 	halfLife = 10 * time.Second
-	// heavy is the CPU time that a namespace has used of late if it is heavy, for each seat there is: what a sixth of a CPU uses without rest. A light one
-	// has used less than light. Between them is room, so that namespaces that use as much as each other do not rest for one another.
+	// heavy is the CPU time that a namespace has used of late if it is heavy, for each seat there is: what a sixth of a CPU uses without rest. A
+	// light one has used less than light. Between them is room, so that namespaces that use as much as each other do not rest for one another.
 	heavy = halfLife / 4
 	light = heavy / 4
 	// sweepAt is the number of namespaces at which those that have used nothing of late are forgotten, and negligible is what counts as nothing.
@@ -198,8 +198,8 @@ func (s *Seats) next() int {
 	return next
 }
 
-// rest returns how long a namespace gets no further seat. A heavy one gets none while light ones come, until it has used less: the CPU is also for what
-// needs no seat, in this process and beside it.
+// rest returns how long a namespace gets no further seat. A heavy one gets none while light ones come, until it has used less: the CPU is also for
+// what needs no seat, in this process and beside it.
 func (s *Seats) rest(u *user, now time.Time) time.Duration {
 	excess := float64(u.usedAt(now)) / float64(heavy*time.Duration(s.total))
 	if excess < 1 {
