@@ -197,7 +197,7 @@ func TestConditionsHaveTheColourOfTheirMeaning(t *testing.T) {
 	}
 }
 
-// A condition of a cluster whose True is bad news is not green, and one of which nothing is known has no colour.
+// The colour of a condition of a cluster depends on what its type means. A type that the hub does not know has no colour.
 func TestConditionsOfClustersHaveTheColourOfTheirMeaning(t *testing.T) {
 	for _, tc := range []struct {
 		condition string

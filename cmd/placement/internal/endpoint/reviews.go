@@ -108,19 +108,21 @@ func (b *ReviewBounds) begin(request *http.Request, hash [sha256.Size]byte) (end
 		return func() {}, nil
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if review, runs := b.reviewed[hash]; runs {
 		b.mu.Unlock()
 		select {
 		case <-review:
 		case <-request.Context().Done():
-			return nil, request.Context().Err()
-		}
-		if b.isKnown(hash) {
-			return func() {}, nil
 		}
 		b.mu.Lock()
+		if err := request.Context().Err(); err != nil {
+			return nil, err
+		}
 	}
-	defer b.mu.Unlock()
+	if b.isKnown(hash) { // A review may have ended since the first look.
+		return func() {}, nil
+	}
 	if !b.allowed(request) {
 		return nil, access.ErrTooManyTokens
 	}

@@ -176,7 +176,11 @@ func TestARequestThatEndsDoesNotWaitForAReview(t *testing.T) {
 		all := &slowReviews{began: make(chan struct{}, 1), next: make(chan struct{})}
 		bounded := boundedReviews{newReviewBounds(time.Now), all}
 		request := &http.Request{Header: http.Header{"Authorization": {"Bearer good"}}, RemoteAddr: "10.0.0.1:1"}
-		go func() { _, _, _ = bounded.AuthenticateRequest(request.Clone(t.Context())) }()
+		first := make(chan error, 1)
+		go func() {
+			_, _, err := bounded.AuthenticateRequest(request.Clone(t.Context()))
+			first <- err
+		}()
 		<-all.began
 		ctx, gone := context.WithCancel(t.Context())
 		gone()
@@ -184,6 +188,9 @@ func TestARequestThatEndsDoesNotWaitForAReview(t *testing.T) {
 			t.Errorf("error %v, want that of the context", err)
 		}
 		close(all.next)
+		if err := <-first; err != nil {
+			t.Errorf("the request whose review ran: %v", err)
+		}
 	})
 }
 
