@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/turns"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -247,11 +248,13 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 	hub := newTestHub(world()...)
 	hub.block = make(chan struct{})
 	pages := newPages(hub)
+	const open = 3 // Each page of a user who hurries waits ten times as long as the one before took.
+	pages.turns = turns.New(maxRunning, open)
 	server := httptest.NewServer(pages)
 	defer server.Close()
-	codes := make(chan int, maxOpenOfUser+4)
+	codes := make(chan int, open+4)
 	get := func(name string) { codes <- visitAs(t, server, name, "/placements/team-a/web") }
-	for range maxOpenOfUser + 4 {
+	for range open + 4 {
 		go get("greedy")
 	}
 	for range 4 {
@@ -262,7 +265,7 @@ func TestUsersDoNotKeepOthersWaiting(t *testing.T) {
 	other := make(chan struct{})
 	go func() { get("jane"); close(other) }()
 	close(hub.block)
-	for range maxOpenOfUser + 1 {
+	for range open + 1 {
 		if code := <-codes; code != http.StatusOK {
 			t.Errorf("status %d, want 200", code)
 		}

@@ -5,6 +5,7 @@ package localplane
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/process"
@@ -27,6 +28,9 @@ func TestOpenKillsWhatAnEarlierRunLeft(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for !process.Running(t.Context(), p.PID(), "sh", path) { // The kernel sets the command line a moment after the start.
+		runtime.Gosched()
+	}
 	if err := first.record(p); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,9 @@ func TestKillLeftoverVerifiesTheProgram(t *testing.T) {
 	directory := t.TempDir()
 	// The second command keeps the shell from replacing itself by the first; the directory is in its command line.
 	p := start(t, "tail -f /dev/null; : '"+directory+"/data'")
+	for !Running(t.Context(), p.PID(), "sh", directory) { // The kernel sets the command line a moment after the start.
+		runtime.Gosched()
+	}
 	cases := []struct {
 		reason, name, directory string
 		want                    bool
