@@ -4,8 +4,6 @@ package laws
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -57,14 +55,7 @@ func checkCaches(t *testing.T, repository fs.FS) []string {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "test/") {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		for _, factory := range informerFactories {
 			if nameOf(parsed, factory) != "" {
 				findings = append(findings, file+": imports "+factory+"; call extracache.Add, whose caches run on every replica")

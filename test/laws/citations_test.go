@@ -179,15 +179,6 @@ func exists(repository fs.FS, file string) bool {
 	return err == nil
 }
 
-func readFile(t *testing.T, repository fs.FS, file string) string {
-	t.Helper()
-	content, err := fs.ReadFile(repository, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
-}
-
 // citedRepository returns a repository with a few rules and the given files.
 func citedRepository(files map[string]string) fstest.MapFS {
 	repository := fstest.MapFS{

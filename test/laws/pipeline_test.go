@@ -4,8 +4,6 @@ package laws
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -107,14 +105,7 @@ func namesIn(t *testing.T, repository fs.FS, dir string) (selected, tests map[st
 		if path.Dir(file) != dir {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		isTest := strings.HasSuffix(file, "_test.go")
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -167,14 +158,7 @@ func checkPipeline(t *testing.T, repository fs.FS) []string {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "test/") || slices.Contains(schedulerCallers, file) {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		name := nameOf(parsed, schedulingPackage)
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selector, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "Schedule") {

@@ -4,8 +4,6 @@ package laws
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"strings"
@@ -31,17 +29,10 @@ func checkProperties(t *testing.T, repository fs.FS) []string {
 		if within(file, propertyPackage) {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(source), rapidPackage) {
+		if !strings.Contains(readFile(t, repository, file), rapidPackage) {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		name := nameOf(parsed, rapidPackage)
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if selector, ok := n.(*ast.SelectorExpr); ok && (selector.Sel.Name == "Check" || selector.Sel.Name == "MakeCheck") {

@@ -5,8 +5,6 @@ package laws
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -29,14 +27,7 @@ func checkReceivers(t *testing.T, repository fs.FS) []string {
 		if strings.HasPrefix(path.Base(file), "zz_generated.") {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		for _, declaration := range parsed.Decls {
 			receiver, typeName := receiverOf(declaration)
 			if receiver == "" || receiver == "_" {

@@ -7,7 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -31,6 +35,25 @@ func root(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+func readFile(t *testing.T, repository fs.FS, file string) string {
+	t.Helper()
+	content, err := fs.ReadFile(repository, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// parseGo parses a Go file without its comments.
+func parseGo(t *testing.T, repository fs.FS, file string) *ast.File {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, readFile(t, repository, file), parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
 }
 
 // importGraph reads the imports of every package of the main module and of all its dependencies.

@@ -4,8 +4,6 @@ package laws
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -43,14 +41,7 @@ func checkTenants(t *testing.T, repository fs.FS) []string {
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "test/") || strings.HasPrefix(file, tenantDir) {
 			continue
 		}
-		source, err := fs.ReadFile(repository, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := parseGo(t, repository, file)
 		inspectCalls(parsed, tenantPackage, func(name string) {
 			if name == "Tenant" {
 				findings = append(findings, file+": a name is converted to turns.Tenant; call turns.TenantOf with the user")
