@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 func TestExplainPageShowsRealOutput(t *testing.T) {
@@ -53,7 +54,7 @@ func wantRealOutput(t *testing.T, page, subcommand string, wantCode int) {
 		blocks[i] = prompt + command + "\n" + stdout.String()
 	}
 	want := strings.Join(blocks, "```")
-	if *update {
+	if expect.Update() {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,20 +3,15 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // addedClusters is what a user adds to the samples.
 const addedClusters = `apiVersion: cluster.open-cluster-management.io/v1
@@ -69,18 +64,7 @@ func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			golden := filepath.Join("testdata", "whatif-"+tc.golden+".golden")
-			if *update {
-				if err := os.WriteFile(golden, []byte(stdout), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), stdout); diff != "" {
-				t.Errorf("output (-want +got); if it is right, run go test -update:\n%s", diff)
-			}
+			expect.Golden(t, golden, stdout)
 		})
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
+	"github.com/placement-hub/placement-hub/test/expect"
 	"github.com/placement-hub/placement-hub/test/surface"
 )
 
@@ -67,7 +68,7 @@ func TestSurfaceCommands(t *testing.T) {
 	}
 
 	visit(newRootCommand(&started, func() {}))
-	surface.Golden(t, surfaces, "commands.txt", lines, *update)
+	surface.Golden(t, surfaces, "commands.txt", lines, expect.Update())
 }
 
 // The keys of all JSON and YAML output, of the debug endpoint, and of our own files. A type with json tags that none of these roots reaches
@@ -111,5 +112,5 @@ func TestSurfaceJSON(t *testing.T) {
 		}
 	}
 
-	surface.Golden(t, surfaces, "json.txt", keys.Lines, *update)
+	surface.Golden(t, surfaces, "json.txt", keys.Lines, expect.Update())
 }

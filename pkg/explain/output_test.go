@@ -4,7 +4,6 @@ package explain_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,9 +16,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
@@ -58,24 +56,12 @@ func TestOutputIsGolden(t *testing.T) {
 		{golden: "json-none", reason: "no placement is an empty list", format: printers.FormatJSON, wanted: one("nosuch")},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
+			t.Log(tc.reason)
 			var out bytes.Buffer
 			if err := printers.Print(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted), allStyle); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", tc.golden+".golden")
-			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), out.String()); diff != "" {
-				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
-			}
+			expect.Golden(t, filepath.Join("testdata", tc.golden+".golden"), out.String())
 		})
 	}
 }

@@ -5,7 +5,6 @@ package laws
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,9 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the sum of what the pictures show")
+	"github.com/placement-hub/placement-hub/test/expect"
+)
 
 const (
 	// picturesDirectory has the pictures of the dashboard, and pictureSum the sum of what they show.
@@ -33,7 +32,7 @@ var pictured = []string{"pkg/dashboard/templates", "pkg/dashboard/assets/style.c
 func TestPicturesAreOfThePages(t *testing.T) {
 	dir := root(t)
 	sum := sumOf(t, dir)
-	if *update {
+	if expect.Update() {
 		if err := os.WriteFile(filepath.Join(dir, pictureSum), []byte(sum), 0o600); err != nil {
 			t.Fatal(err)
 		}

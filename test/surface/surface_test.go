@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,10 +26,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/system"
+	"github.com/placement-hub/placement-hub/test/expect"
 	"github.com/placement-hub/placement-hub/test/surface"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const root = "../.."
 
@@ -50,7 +48,7 @@ func program(t *testing.T) *surface.Program {
 
 func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
-	surface.Golden(t, "testdata", name, lines, *update)
+	surface.Golden(t, "testdata", name, lines, expect.Update())
 }
 
 // prefixed puts a word before each line that is not empty.

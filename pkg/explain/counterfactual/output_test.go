@@ -4,22 +4,18 @@ package counterfactual_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/document"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestOutputIsGolden(t *testing.T) {
 	best, two := counterfactual.NewKey("team-a", "best"), counterfactual.NewKey("team-b", "two")
@@ -47,6 +43,7 @@ func TestOutputIsGolden(t *testing.T) {
 		{golden: "color", reason: "colours take no room", format: printers.FormatTable, key: best, color: true},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
+			t.Log(tc.reason)
 			var out bytes.Buffer
 			explanations := counterfactual.Explanations{
 				Now: metav1.NewTime(counterfactual.Noon), Placements: []counterfactual.Explanation{
@@ -60,20 +57,7 @@ func TestOutputIsGolden(t *testing.T) {
 			if err := printers.Print(&out, tc.format, explanations, style); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", tc.golden+".golden")
-			if *update {
-				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), out.String()); diff != "" {
-				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
-			}
+			expect.Golden(t, filepath.Join("testdata", tc.golden+".golden"), out.String())
 		})
 	}
 }

@@ -4,10 +4,8 @@ package debug_test
 
 import (
 	"encoding/json"
-	"flag"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 const (
@@ -204,8 +203,6 @@ func TestRightsAreReviewedForTheUser(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden files")
-
 // The whole answer, byte for byte: upstream's names and ours.
 func TestResponses(t *testing.T) {
 	for _, tc := range []struct{ golden, method, target, body string }{
@@ -224,16 +221,7 @@ func TestResponses(t *testing.T) {
 			if recorder.Code != http.StatusOK {
 				t.Fatalf("code %d: %s", recorder.Code, recorder.Body)
 			}
-			file := filepath.Join("testdata", tc.golden)
-			if *update {
-				must(t, os.WriteFile(file, recorder.Body.Bytes(), 0o600))
-			}
-			want, err := os.ReadFile(file)
-			must(t, err)
-
-			if diff := cmp.Diff(string(want), recorder.Body.String()); diff != "" {
-				t.Errorf("run with -update if that is meant (-want +got):\n%s", diff)
-			}
+			expect.Golden(t, filepath.Join("testdata", tc.golden), recorder.Body.String())
 			again := getDecision(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 			if again.Body.String() != recorder.Body.String() {
 				t.Error("the same question has another answer")

@@ -5,20 +5,16 @@ package report_test
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
-	"os"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/evaluate"
 	"github.com/placement-hub/placement-hub/pkg/explain/placementtest/report"
+	"github.com/placement-hub/placement-hub/test/expect"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var results = evaluate.Results{
 	Now:     metav1.NewTime(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)),
@@ -53,18 +49,7 @@ func TestPT11Formats(t *testing.T) {
 			}
 		}
 		path := "testdata/" + string(format) + ".golden"
-		if *update {
-			if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("PT11: %s (-want +got):\n%s", format, diff)
-		}
+		expect.Golden(t, path, got.String())
 	}
 	if err := report.Print(&bytes.Buffer{}, "xml", &results, report.Options{}); err == nil {
 		t.Error("PT11: an unknown format is printed")
