@@ -32,9 +32,9 @@ const (
 
 var (
 	// verbsRow matches a row of the table of verbs: verb, resource, group, what it is for, policies and holders.
-	verbsRow = regexp.MustCompile("^\\| `(\\w+)` \\| `([\\w/]+)` \\| `([\\w.-]+)` \\| [^|]+ \\| ([^|]+) \\| ([^|]+) \\|")
+	verbsRow = regexp.MustCompile("^\\| `([\\w-]+)` \\| `([\\w/]+)` \\| `([\\w.-]+)` \\| [^|]+ \\| ([^|]+) \\| ([^|]+) \\|")
 	// askedVerb matches a question of a policy to the authorizer.
-	askedVerb = regexp.MustCompile(`\.check\('(\w+)'\)`)
+	askedVerb = regexp.MustCompile(`\.check\('([\w-]+)'\)`)
 )
 
 // askedRight is a row of the table of verbs.
@@ -201,8 +201,8 @@ func TestVerbsAreCompared(t *testing.T) {
 			want: []string{accessPage + ": the row of use on things does not name user, which has it"},
 		},
 		"other verb": {
-			page: agreeing + "| `eat` | `things` | `g` | a | `x` | a |\n",
-			want: []string{accessPage + ": the policy x does not ask for eat on things"},
+			page: agreeing + "| `eat-up` | `things` | `g` | a | `x` | a |\n",
+			want: []string{accessPage + ": the policy x does not ask for eat-up on things"},
 		},
 		"other group": {
 			page: agreeing + "| `use` | `things` | `h` | a | `x` | a |\n",
