@@ -274,17 +274,10 @@ func (p *Page) Focused() string {
 	return Eval[string](p, "(e => e.innerText || e.getAttribute('aria-label') || e.name || e.tagName)(document.activeElement)")
 }
 
-// WaitFor waits until a JavaScript expression is true.
+// WaitFor waits until a JavaScript expression is true. It fails the test after Timeout.
 func (p *Page) WaitFor(what, expression string) {
 	p.t.Helper()
-	p.WaitWithin(Timeout, what, expression)
-}
-
-// WaitWithin waits until a JavaScript expression is true, and returns how long it took. It fails the test after a duration.
-func (p *Page) WaitWithin(within time.Duration, what, expression string) time.Duration {
-	p.t.Helper()
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(p.ctx, within)
+	ctx, cancel := context.WithTimeout(p.ctx, Timeout)
 	defer cancel()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -292,7 +285,7 @@ func (p *Page) WaitWithin(within time.Duration, what, expression string) time.Du
 		// The page may be loading: then there is no value.
 		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
 		if holds {
-			return time.Since(start)
+			return
 		}
 		select {
 		case <-ctx.Done():

@@ -6,15 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/placement-hub/placement-hub/test/browser/page"
 )
-
-// maxWait is how long a person may wait for a change.
-const maxWait = time.Second
 
 // tenantSeesOwnThings has a tenant look for what another team has, everywhere.
 func tenantSeesOwnThings(w *world) {

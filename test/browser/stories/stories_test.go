@@ -39,7 +39,7 @@ func TestDashboard(t *testing.T) {
 	}{
 		{"the URL opens one browser, once", urlOpensOnce},
 		{"a person finds out why a placement is not satisfied, and what would satisfy it", whyNotSatisfied},
-		{"a cluster that is relabelled moves within a second", relabelledClusterMoves},
+		{"a cluster that is relabelled moves", relabelledClusterMoves},
 		{"a held removal is released", heldRemovalIsReleased},
 		{"an edit is previewed", editIsPreviewed},
 		{"a what-if shows what would move, and writes nothing", whatIfWritesNothing},
@@ -132,27 +132,20 @@ func whyNotSatisfied(w *world) {
 	p.WantText("#preview", "2 of 2")
 }
 
-// relabelledClusterMoves measures how long a person waits for a change that another has made. The machine has other things to do, so the fastest
-// of some changes counts.
+// relabelledClusterMoves has a page show the changes that another person makes. How soon is measured by make bench SCENARIOS=dashboard.
 func relabelledClusterMoves(w *world) {
 	t := w.t
 	p := w.open(t, "/placements/team-a/standby", page.Options{})
 	p.WaitForText("#live", "Follows changes.")
-	fastest := page.Timeout
 	selected := row("eu3") + `.includes("Selected")`
 	for _, change := range []struct{ region, want string }{
 		{"ap-south", selected}, {"eu-north", "!" + selected}, {"ap-south", selected}, {"eu-north", "!" + selected},
 	} {
 		w.hub.Kubectl(t, "label", "managedcluster", "eu3", "region="+change.region, "--overwrite")
-		took := p.WaitWithin(page.Timeout, "eu3 with the region "+change.region+" has moved", change.want)
-		t.Logf("%s: the page shows it after %s", change.region, took)
-		fastest = min(fastest, took)
+		p.WaitFor("eu3 with the region "+change.region+" has moved", change.want)
 		if change.region == "ap-south" {
 			p.WaitForText("#summary tr", "PlacementSatisfied True")
 		}
-	}
-	if fastest > maxWait {
-		t.Errorf("the fastest change was shown after %s", fastest)
 	}
 }
 

@@ -231,6 +231,7 @@ func readerKubeconfig(t *testing.T, h *suite.Hub, name string, groups ...string)
 	} {
 		suite.Must(t, h.Client.Create(t.Context(), object))
 	}
+	h.AwaitRoles(t)
 	config, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
 	suite.Must(t, err)
 	return suite.WriteKubeconfig(t, config)

@@ -165,6 +165,7 @@ func withRights(t *testing.T, h *suite.Hub, name string, verbs ...string) string
 	role.Rules[0].Verbs = verbs
 	role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"list"}})
 	suite.Must(t, h.Client.Update(t.Context(), role))
+	h.AwaitRoles(t)
 	return kubeconfig
 }
 
@@ -185,6 +186,7 @@ func tenant(t *testing.T, h *suite.Hub) string {
 	} {
 		suite.Must(t, h.Client.Create(t.Context(), object))
 	}
+	h.AwaitRoles(t)
 	account, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
 	suite.Must(t, err)
 	return suite.WriteKubeconfig(t, account)
@@ -206,6 +208,7 @@ func withRoles(t *testing.T, h *suite.Hub, name, here string, everywhere ...stri
 			ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"}, Subjects: account, RoleRef: role(other),
 		}))
 	}
+	h.AwaitRoles(t)
 	config, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
 	suite.Must(t, err)
 	return suite.WriteKubeconfig(t, config)

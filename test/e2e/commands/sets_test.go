@@ -37,6 +37,7 @@ func checkSets(t *testing.T, h *suite.Hub) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "sets-tenant"}, Subjects: subjects,
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
 	}))
+	h.AwaitRoles(t)
 	account, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, "sets-tenant")
 	suite.Must(t, err)
 	tenant := suite.WriteKubeconfig(t, account)
@@ -55,6 +56,7 @@ func checkSets(t *testing.T, h *suite.Hub) {
 		ObjectMeta: metav1.ObjectMeta{Name: "sets-tenant-lists"}, Subjects: subjects,
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "open-cluster-management:placement-hub:tenant"},
 	}))
+	h.AwaitRoles(t)
 
 	t.Run("a tenant sees what may be bound, and what is", func(t *testing.T) {
 		p := suite.Run(t, "sets", "--kubeconfig", tenant, "-n", "team-a", "-o", "yaml")

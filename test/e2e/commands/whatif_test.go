@@ -127,6 +127,7 @@ func auditor(t *testing.T, h *suite.Hub, name string) string {
 	} {
 		suite.Must(t, h.Client.Create(t.Context(), object))
 	}
+	h.AwaitRoles(t)
 	config, err := h.Environment.ServiceAccountConfig(t.Context(), metav1.NamespaceDefault, name)
 	suite.Must(t, err)
 	return suite.WriteKubeconfig(t, config)

@@ -75,12 +75,12 @@ func debugger(t *testing.T, h *suite.Hub, account, role string) (token string) {
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 		}))
 	}
+	h.AwaitRoles(t)
 	return token
 }
 
 func checkDebugOf(t *testing.T, h *suite.Hub, r *suite.Replica, asker, half string) {
 	t.Helper()
-	// What was denied a moment ago is denied for ten seconds, so the rights are waited for first.
 	suite.Eventually(t, "waiting for an answer", func() error {
 		if status, body := r.Get(t, debugPath+"team-a/payments", asker); status != http.StatusOK {
 			return fmt.Errorf("%d %s", status, body)

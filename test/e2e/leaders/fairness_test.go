@@ -318,6 +318,7 @@ func allowFlood(t *testing.T, h *suite.Hub) {
 			suite.Must(t, err)
 		}
 	}
+	h.AwaitRoles(t)
 }
 
 // accountOf returns the client of a ServiceAccount of the flooded namespace.

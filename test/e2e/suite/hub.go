@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"testing"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -295,20 +294,7 @@ func (h *Hub) MetricsReader(t *testing.T) string {
 	} {
 		Must(t, client.IgnoreAlreadyExists(h.Client.Create(t.Context(), object)))
 	}
-	// The authorizer of the API server learns of bindings by a watch, and hubs remember a refusal.
-	Eventually(t, "waiting until metrics may be read", func() error {
-		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User:                  "system:serviceaccount:" + metav1.NamespaceDefault + ":" + name,
-			NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"},
-		}}
-		if err := h.Client.Create(t.Context(), review); err != nil {
-			return err
-		}
-		if !review.Status.Allowed {
-			return errors.New(review.Status.Reason + ": not allowed yet")
-		}
-		return nil
-	})
+	h.AwaitRoles(t)
 	return token
 }
 

@@ -79,6 +79,15 @@ var _ = Describe("What is older than the policies", func() {
 			c.Spec.ManagedClusterClientConfigs[0].CABundle = []byte("newer")
 			c.Spec.Taints = []clusterv1.Taint{{Key: "a", Effect: clusterv1.TaintEffectNoSelect}}
 		})).To(Succeed())
+		// As above, a request may be let through by itself.
+		Eventually(func() error {
+			tried := &cluster{}
+			if err := suite.Client.Get(ctx, client.ObjectKeyFromObject(member), tried); err != nil {
+				return err
+			}
+			reachedAt("http://other.example.com")(tried)
+			return client.NewDryRunClient(p).Update(ctx, tried)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(beInvalid(`"http://other.example.com"`))
 		Expect(changes(ctx, p, member, reachedAt("http://other.example.com"))).To(beInvalid(`"http://other.example.com"`))
 		Expect(changes(ctx, p, member, reachedAt("https://example.com"))).To(Succeed())
 		for _, object := range []client.Object{old, bare, member} {

@@ -156,6 +156,11 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		foreign := setRole(f, "bind")
 		foreign.Rules = []rbacv1.PolicyRule{get("other")}
 		f.Create(ctx, foreign)
+		// The hub mends a role that was edited later, so it has seen the foreign one.
+		f.UnboundSet(ctx, "fence")
+		fence := present(ctx, roleOfSet("view", f.Name("fence")))
+		suite.Edit(ctx, fence, func(r *rbacv1.ClusterRole) { r.Rules = nil })
+		expectRules(ctx, fence, get(f.Name("fence")))
 
 		f.UnboundSet(ctx, "set")
 		present(ctx, setRole(f, "admin"))

@@ -235,9 +235,10 @@ var _ = Describe("What a placement names and the fleet does not have", func() {
 	It("counts the Placements that a change of a set or binding affects, and names none", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		set := f.Set(ctx, "set")
+		// The count that has the last two has the first one.
+		f.Placement(ctx, "other", clusterv1beta1.PlacementSpec{ClusterSets: f.Names("other")})
 		f.Placement(ctx, "any", clusterv1beta1.PlacementSpec{})
 		f.Placement(ctx, "named", clusterv1beta1.PlacementSpec{ClusterSets: f.Names("set")})
-		f.Placement(ctx, "other", clusterv1beta1.PlacementSpec{ClusterSets: f.Names("other")})
 
 		heardBy := func(g Gomega, do func(client.Client) error) []string {
 			heard := &warnings{texts: []string{}}

@@ -94,6 +94,9 @@ var _ = Describe("grants", func() {
 		w.purpose(name, openmcpv1alpha1.PurposeSpec{})
 		_, cluster := w.granted(request)
 		w.remove(&openmcpv1alpha1.Purpose{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		// The watch of Purposes shows the deletion before a later Purpose.
+		w.purpose("fence-"+w.namespace, openmcpv1alpha1.PurposeSpec{})
+		w.granted(w.request("fence-"+w.namespace, nil))
 		w.refused(w.request(name, nil), openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
 		_, same := w.granted(request)
 		Expect(same.UID).To(Equal(cluster.UID))

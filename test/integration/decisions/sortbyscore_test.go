@@ -35,6 +35,7 @@ var _ = Describe("Decisions sorted by score", func() {
 		f.ManyClusters(ctx, "set", 1, 104, func(int, *clusterv1.ManagedCluster) {})
 		f.Score(ctx, "c103", 50, nil)
 		f.Score(ctx, "c104", 60, nil)
+		f.AwaitIdle(ctx) // The watch of scores is another than that of Placements.
 		recording := f.RecordPages(ctx)
 		stays := f.Names(append(suite.Shorts(1, 103), "c105")...)
 

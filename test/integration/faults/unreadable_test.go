@@ -111,6 +111,7 @@ func newSpoiltFixture(ctx context.Context) *spoiltFixture {
 	f.Fixture.Cluster(ctx, "set", "c003", suite.Offering("50", "16"))
 	f.Fixture.Score(ctx, "c001", 1, nil)
 	f.Fixture.Score(ctx, "c002", 50, ptr.To(metav1.Unix(4_000_000_000, 0)))
+	f.AwaitIdle(ctx) // The watch of scores is another than that of Placements.
 	f.Fixture.Placement(ctx, "all", clusterv1beta1.PlacementSpec{})
 	f.Fixture.Placement(ctx, "cel", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
 		suite.ByCEL(`"cpu" in managedCluster.status.allocatable`),

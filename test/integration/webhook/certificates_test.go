@@ -117,7 +117,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		standby := standBy(ctx)
 		install(ctx, standby)
 		stop()
-		Expect(tried(ctx, Default).Labels).NotTo(BeEmpty())
+		awaitDefaults(ctx)
 	})
 
 	It("are rotated during 2,000 reviews, none of which fails", func(ctx SpecContext) {
