@@ -132,6 +132,9 @@ func expectMatches(t *rapid.T, snapshot *Snapshot, by *selector.Selector) {
 	if fmt.Sprint(errors) != fmt.Sprint(wantErrors) || evaluation.Cost() != want.Cost() {
 		t.Fatalf("%s costs %d with errors %v, want %d and %v", by, evaluation.Cost(), errors, want.Cost(), wantErrors)
 	}
+	if v, known := snapshot.views.Get([]byte(by.Identity())); !known || v.celCache.totalCost != want.Cost() {
+		t.Fatalf("the cached verdicts of %s do not cost %d together", by, want.Cost())
+	}
 }
 
 // TestOthersLeavesOutFewClusters checks that no more clusters are left out under the mutex than is quick.
