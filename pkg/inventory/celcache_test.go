@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -211,5 +212,30 @@ func TestCostsThatMatter(t *testing.T) {
 				t.Errorf("flipped: %t, want %t", got, tc.flipped)
 			}
 		})
+	}
+}
+
+// TestSelectorsShareTheLimit checks that the predicates with CEL of a placement share the limit of the cost, that those without CEL have no share, and
+// that the number of views with CEL is known.
+func TestSelectorsShareTheLimit(t *testing.T) {
+	const withCEL = 10
+	i := New(selector.NewCompiler())
+	key, dependencies := regional(t, "p", "eu")
+	for n := range withCEL {
+		dependencies.Predicates = append(dependencies.Predicates, comparing(t, fmt.Sprintf(`managedCluster.metadata.name != "c%d"`, n)))
+	}
+	i.Subscribe(key, dependencies)
+	i.SnapshotFor(key)
+	for _, v := range i.views.byIdentity {
+		if v.celCache != nil && v.celCache.freeCost != selector.MaxCost/withCEL {
+			t.Errorf("%v may cost %d, want %d", v.selector, v.celCache.freeCost, selector.MaxCost/withCEL)
+		}
+	}
+	if i.views.dynamic != withCEL {
+		t.Errorf("%d views have CEL, want %d", i.views.dynamic, withCEL)
+	}
+	i.Unsubscribe(key)
+	if i.views.dynamic != 0 {
+		t.Errorf("%d views have CEL after the placement has gone, want none", i.views.dynamic)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
@@ -151,8 +152,37 @@ func TestOthersLeavesOutFewClusters(t *testing.T) {
 	if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"common"}}}); others != nil {
 		t.Errorf("%d clusters are left out", maxListed+1)
 	}
+	index.byKey[zone].remove("common", 0)
+	if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"common"}}}); others == nil || others.Count() != 1 {
+		t.Errorf("the others are %v, want one", others)
+	}
+	index.byKey[zone].add("common", 0)
 	others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"rare"}}})
 	if others == nil || others.Count() != maxListed+1 {
 		t.Errorf("the others are %v, want all but one", others)
+	}
+}
+
+// TestOthersNeedValuesOfLabels checks that no cluster has the verdict of others while a cluster has a value that is too long for a label.
+func TestOthersNeedValuesOfLabels(t *testing.T) {
+	zone, index, all := clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}, newValueIndex(), newFlags()
+	index.add(zone)
+	all.set(1, true)
+	indexed := index.byKey[zone]
+	longest := strings.Repeat("z", validation.LabelValueMaxLength)
+	for _, step := range []struct {
+		reason string
+		do     func()
+		found  bool
+	}{
+		{"the longest value of a label", func() { indexed.add(longest, 1) }, true},
+		{"it is removed", func() { indexed.remove(longest, 1) }, true},
+		{"a longer value", func() { indexed.add(longest+"z", 1) }, false},
+		{"it is removed", func() { indexed.remove(longest+"z", 1) }, true},
+	} {
+		step.do()
+		if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"none"}}}); (others != nil) != step.found {
+			t.Errorf("%s: the others are %v, want any: %t", step.reason, others, step.found)
+		}
 	}
 }
