@@ -192,8 +192,8 @@ func TestAffectedByMovedProfile(t *testing.T) {
 	}
 }
 
-// TestAffectedByTheOnlyCluster checks that a cluster that matches no predicate affects a placement if it is the only cluster in its scope, because
-// a status distinguishes an empty scope from one in which no cluster matches.
+// TestAffectedByTheOnlyCluster checks that a cluster that matches no predicate affects a placement if it is the only cluster in its scope,
+// because a status distinguishes an empty scope from one in which no cluster matches.
 func TestAffectedByTheOnlyCluster(t *testing.T) {
 	us := metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}
 	plain, withCEL := selector.Spec{Labels: us}, selector.Spec{Labels: us, CEL: []string{`managedCluster.metadata.name != "none"`}}
@@ -237,8 +237,8 @@ func TestAffectedByTheOnlyCluster(t *testing.T) {
 	}
 }
 
-// TestAffectedByAPropertyThatAllRead checks that a changed property of a matching cluster affects the placements that read it by its name, by its
-// kind, and as Any.
+// TestAffectedByAPropertyThatAllRead checks that a changed property of a matching cluster affects the placements that read it by its name, by
+// its kind, and as Any.
 func TestAffectedByAPropertyThatAllRead(t *testing.T) {
 	i, want := sampleObjects(), []Key{}
 	for name, read := range map[string]clusterinfo.Property{

@@ -145,8 +145,8 @@ func TestACancelledEvaluationReusesItsVerdicts(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreThoseOfTheSnapshot checks which clusters a snapshot matches after an event, and for how many of them an expression is evaluated. It
-// is evaluated for none a second time, and a snapshot of the time before the event matches the cluster as it was.
+// TestVerdictsAreThoseOfTheSnapshot checks which clusters a snapshot matches after an event, and for how many of them an expression is
+// evaluated. It is evaluated for none a second time, and a snapshot of the time before the event matches the cluster as it was.
 func TestVerdictsAreThoseOfTheSnapshot(t *testing.T) {
 	withCEL := comparing(t, `managedCluster.metadata.labels["zone"] != "c"`)
 	for _, tc := range []struct {
@@ -185,8 +185,8 @@ func TestVerdictsAreThoseOfTheSnapshot(t *testing.T) {
 	}
 }
 
-// TestCostsThatMatter checks that a changed cost counts as a changed verdict if the total before or after it could exceed the share of the limit that
-// a placement with so many selectors has for each.
+// TestCostsThatMatter checks that a changed cost counts as a changed verdict if the total before or after it could exceed the share of the
+// limit that a placement with so many selectors has for each.
 func TestCostsThatMatter(t *testing.T) {
 	for _, tc := range []struct {
 		reason          string
@@ -215,8 +215,8 @@ func TestCostsThatMatter(t *testing.T) {
 	}
 }
 
-// TestSelectorsShareTheLimit checks that the predicates with CEL of a placement share the limit of the cost, that those without CEL have no share, and
-// that the number of views with CEL is known.
+// TestSelectorsShareTheLimit checks that the predicates with CEL of a placement share the limit of the cost, that those without CEL have no
+// share, and that the number of views with CEL is known.
 func TestSelectorsShareTheLimit(t *testing.T) {
 	const withCEL = 10
 	i := New(selector.NewCompiler())

@@ -100,8 +100,8 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	}
 }
 
-// TestAffectedByTheFirstPredicate checks that the second of two predicates affects a placement only for clusters that are not known to match the first
-// one, which are those that match it without CEL.
+// TestAffectedByTheFirstPredicate checks that the second of two predicates affects a placement only for clusters that are not known to match
+// the first one. Only a predicate without CEL is known to match.
 func TestAffectedByTheFirstPredicate(t *testing.T) {
 	eu, zone := map[string]string{"region": "eu"}, map[string]string{"zone": "x"}
 	for _, tc := range []struct {

@@ -100,8 +100,8 @@ func TestMemoize(t *testing.T) {
 	}
 }
 
-// TestMemoizeDropsResults checks that a change of decisions keeps the results, and that any other change and the loss of one of two subscribers drop
-// them. The size of a result contains that of its key.
+// TestMemoizeDropsResults checks that a change of decisions keeps the results, and that any other change and the loss of one of two
+// subscribers drop them. The size of a result contains that of its key.
 func TestMemoizeDropsResults(t *testing.T) {
 	for _, tc := range []struct {
 		reason string

@@ -14,7 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// TestSortedByName checks that clusters are sorted by name, whatever their ids are, and that the order of all clusters is computed only to sort many.
+// TestSortedByName checks that clusters are sorted by name, whatever their ids are, and that the order of all clusters is computed only to
+// sort many.
 func TestSortedByName(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
