@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -187,6 +188,73 @@ func TestAffectedByMovedProfile(t *testing.T) {
 		got = append(got, key.String())
 	}
 	if diff := cmp.Diff([]string{"ns/only-b", "ns/y", "ns/z", "other/all"}, got); diff != "" {
+		t.Errorf("placements (-want +got):\n%s", diff)
+	}
+}
+
+// TestAffectedByTheOnlyCluster checks that a cluster that matches no predicate affects a placement if it is the only cluster in its scope,
+// because a status distinguishes an empty scope from one in which no cluster matches.
+func TestAffectedByTheOnlyCluster(t *testing.T) {
+	us := metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}
+	plain, withCEL := selector.Spec{Labels: us}, selector.Spec{Labels: us, CEL: []string{`managedCluster.metadata.name != "none"`}}
+	added := func(i *Inventory) Affected { return i.SetCluster(managed("e2", "e")) }
+	other := func(i *Inventory) { i.SetCluster(managed("e1", "e")) }
+	for _, tc := range []struct {
+		reason      string
+		clusterSets []string
+		spec        selector.Spec
+		before      func(*Inventory)
+		event       func(*Inventory) Affected
+		affects     bool
+	}{
+		{"the first cluster of a set", []string{"e"}, plain, func(*Inventory) {}, added, true},
+		{"the second cluster of a set", []string{"e"}, plain, other, added, false},
+		{"the second cluster, where an expression reads only clusters with other labels", []string{"e"}, withCEL, other, added, false},
+		{"the first cluster of a set beside a set with clusters", []string{"a", "e"}, plain, func(*Inventory) {}, added, false},
+		{"the first cluster of a set beside a set that does not exist", []string{"e", "missing"}, plain, func(*Inventory) {}, added, true},
+		{"the last cluster goes", []string{"e"}, plain, other, func(i *Inventory) Affected { return i.DeleteCluster("e1") }, true},
+		{"the last but one goes", []string{"e"}, plain, func(i *Inventory) {
+			other(i)
+			added(i)
+		}, func(i *Inventory) Affected { return i.DeleteCluster("e1") }, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, tc.spec)
+			if err := errs.ToAggregate(); err != nil {
+				t.Fatal(err)
+			}
+			i, key := sampleObjects(), NewPlacementKey(V1beta1, "ns", "us")
+			i.SetClusterSet(exclusive("e"))
+			i.SetBinding(binding("ns", "e"))
+			i.SetBinding(binding("ns", "missing"))
+			tc.before(i)
+			i.Subscribe(key, Dependencies{ClusterSets: tc.clusterSets, Predicates: []*selector.Selector{predicate}})
+			i.SnapshotFor(key)
+			if got := slices.Contains(tc.event(i).Subscribers, key); got != tc.affects {
+				t.Errorf("affected: %t, want %t", got, tc.affects)
+			}
+		})
+	}
+}
+
+// TestAffectedByAPropertyThatAllRead checks that a changed property of a matching cluster affects the placements that read it by its name, by
+// its kind, and as Any.
+func TestAffectedByAPropertyThatAllRead(t *testing.T) {
+	i, want := sampleObjects(), []Key{}
+	for name, read := range map[string]clusterinfo.Property{
+		"any": {Kind: clusterinfo.Any}, "kind": {Kind: clusterinfo.Score}, "name": {Kind: clusterinfo.Score, Name: "demo"},
+	} {
+		key, dependencies := regional(t, "eu-"+name, "eu")
+		dependencies.Reads = []clusterinfo.Property{read}
+		i.Subscribe(key, dependencies)
+		i.SnapshotFor(key)
+		want = append(want, key)
+	}
+	slices.SortFunc(want, Key.Compare)
+
+	got := i.SetScores(scored("a1", "demo", 2)).Subscribers
+	got = slices.DeleteFunc(got, func(key Key) bool { return !slices.Contains(want, key) })
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("placements (-want +got):\n%s", diff)
 	}
 }

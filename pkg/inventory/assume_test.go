@@ -48,3 +48,15 @@ func TestAssumedResultReplacesPages(t *testing.T) {
 		t.Errorf("left are the names %v and the pages %v", maps.Clone(i.ids.byName), i.decisions.counted.live)
 	}
 }
+
+// TestIDsAreReused checks that a new cluster has the id of one that is in no use any more.
+func TestIDsAreReused(t *testing.T) {
+	i := New(selector.NewCompiler())
+	for _, name := range []string{"a", "b", "c"} {
+		i.SetCluster(managed(name, "s"))
+		if id := i.clusters.live[name]; id != 0 {
+			t.Errorf("the only cluster has the id %d, want 0", id)
+		}
+		i.DeleteCluster(name)
+	}
+}

@@ -3,9 +3,11 @@
 package inventory
 
 import (
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -140,5 +142,100 @@ func TestACancelledEvaluationReusesItsVerdicts(t *testing.T) {
 	evaluate(&selector.EvalContext{})
 	if evaluated != 0 {
 		t.Errorf("one more evaluation evaluates %d clusters, want none", evaluated)
+	}
+}
+
+// TestVerdictsAreThoseOfTheSnapshot checks which clusters a snapshot matches after an event, and for how many of them an expression is
+// evaluated. It is evaluated for none a second time, and a snapshot of the time before the event matches the cluster as it was.
+func TestVerdictsAreThoseOfTheSnapshot(t *testing.T) {
+	withCEL := comparing(t, `managedCluster.metadata.labels["zone"] != "c"`)
+	for _, tc := range []struct {
+		reason    string
+		changed   *clusterv1.ManagedCluster
+		matched   uint
+		evaluated int
+	}{
+		{"an event evaluates a changed cluster", managed("c1", "a", "zone", "c"), 0, 0},
+		{"an event evaluates a changed cluster, with an error", managed("c1", "a"), 0, 0},
+		{"a new cluster is evaluated for the snapshot", managed("c2", "a", "zone", "b"), 2, 1},
+		{"a new cluster is evaluated for the snapshot, with an error", managed("c2", "a"), 1, 1},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			i := New(selector.NewCompiler())
+			i.SetCluster(managed("c1", "a", "zone", "a"))
+			i.Subscribe(Key{}, Dependencies{Predicates: []*selector.Selector{withCEL}})
+			before := i.SnapshotFor(Key{})
+			evaluated := 0
+			i.views.byIdentity[withCEL.Identity()].celCache.evaluating = func() { evaluated++ }
+			matched := func(s *Snapshot) uint {
+				return s.MatchCEL(withCEL, s.alive.Clone(), &selector.EvalContext{}, func(*clusterinfo.ClusterInfo, selector.Verdict) {}).Count()
+			}
+
+			i.SetCluster(tc.changed)
+			after := i.Snapshot()
+			for range 2 {
+				if got := matched(after); got != tc.matched || evaluated != tc.evaluated {
+					t.Errorf("%d clusters match and %d are evaluated, want %d and %d", got, evaluated, tc.matched, tc.evaluated)
+				}
+			}
+			if got := matched(before); got != 1 {
+				t.Errorf("before the event %d clusters match, want one", got)
+			}
+		})
+	}
+}
+
+// TestCostsThatMatter checks that a changed cost counts as a changed verdict if the total before or after it could exceed the share of the
+// limit that a placement with so many selectors has for each.
+func TestCostsThatMatter(t *testing.T) {
+	for _, tc := range []struct {
+		reason          string
+		selectors       int
+		others, was, is uint32
+		flipped         bool
+	}{
+		{"far below the limit", 1, 1, 1, 2, false},
+		{"up to the limit", 1, selector.MaxSelectorCost - 2, 1, 2, false},
+		{"over the limit", 1, selector.MaxSelectorCost - 1, 1, 2, true},
+		{"back to the limit", 1, selector.MaxSelectorCost - 1, 2, 1, true},
+		{"the same cost over the limit", 1, selector.MaxSelectorCost, 1, 1, false},
+		{"up to the share of ten selectors", 10, selector.MaxCost/10 - 2, 1, 2, false},
+		{"over the share of ten selectors", 10, selector.MaxCost/10 - 1, 1, 2, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			cache := newCELCache(comparing(t, `managedCluster.metadata.labels["zone"] != "c"`))
+			cache.limitFreeCost(tc.selectors)
+			cache.set(0, 0, cachedVerdict{cost: tc.others, valid: true}, verdictDetails{})
+			cache.set(1, 0, cachedVerdict{cost: tc.was, valid: true}, verdictDetails{})
+			prepared := preparedVerdict{verdict: cachedVerdict{cost: tc.is, valid: true}}
+			if got := cache.update(1, 1, preparedVerdicts{cache: prepared}); got != tc.flipped {
+				t.Errorf("flipped: %t, want %t", got, tc.flipped)
+			}
+		})
+	}
+}
+
+// TestSelectorsShareTheLimit checks that the predicates with CEL of a placement share the limit of the cost, that those without CEL have no
+// share, and that the number of views with CEL is known.
+func TestSelectorsShareTheLimit(t *testing.T) {
+	const withCEL = 10
+	i := New(selector.NewCompiler())
+	key, dependencies := regional(t, "p", "eu")
+	for n := range withCEL {
+		dependencies.Predicates = append(dependencies.Predicates, comparing(t, fmt.Sprintf(`managedCluster.metadata.name != "c%d"`, n)))
+	}
+	i.Subscribe(key, dependencies)
+	i.SnapshotFor(key)
+	for _, v := range i.views.byIdentity {
+		if v.celCache != nil && v.celCache.freeCost != selector.MaxCost/withCEL {
+			t.Errorf("%v may cost %d, want %d", v.selector, v.celCache.freeCost, selector.MaxCost/withCEL)
+		}
+	}
+	if i.views.dynamic != withCEL {
+		t.Errorf("%d views have CEL, want %d", i.views.dynamic, withCEL)
+	}
+	i.Unsubscribe(key)
+	if i.views.dynamic != 0 {
+		t.Errorf("%d views have CEL after the placement has gone, want none", i.views.dynamic)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
@@ -132,6 +133,9 @@ func expectMatches(t *rapid.T, snapshot *Snapshot, by *selector.Selector) {
 	if fmt.Sprint(errors) != fmt.Sprint(wantErrors) || evaluation.Cost() != want.Cost() {
 		t.Fatalf("%s costs %d with errors %v, want %d and %v", by, evaluation.Cost(), errors, want.Cost(), wantErrors)
 	}
+	if v, known := snapshot.views.Get([]byte(by.Identity())); !known || v.celCache.totalCost != want.Cost() {
+		t.Fatalf("the cached verdicts of %s do not cost %d together", by, want.Cost())
+	}
 }
 
 // TestOthersLeavesOutFewClusters checks that no more clusters are left out under the mutex than is quick.
@@ -148,8 +152,37 @@ func TestOthersLeavesOutFewClusters(t *testing.T) {
 	if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"common"}}}); others != nil {
 		t.Errorf("%d clusters are left out", maxListed+1)
 	}
+	index.byKey[zone].remove("common", 0)
+	if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"common"}}}); others == nil || others.Count() != 1 {
+		t.Errorf("the others are %v, want one", others)
+	}
+	index.byKey[zone].add("common", 0)
 	others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"rare"}}})
 	if others == nil || others.Count() != maxListed+1 {
 		t.Errorf("the others are %v, want all but one", others)
+	}
+}
+
+// TestOthersNeedValuesOfLabels checks that no cluster has the verdict of others while a cluster has a value that is too long for a label.
+func TestOthersNeedValuesOfLabels(t *testing.T) {
+	zone, index, all := clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}, newValueIndex(), newFlags()
+	index.add(zone)
+	all.set(1, true)
+	indexed := index.byKey[zone]
+	longest := strings.Repeat("z", validation.LabelValueMaxLength)
+	for _, step := range []struct {
+		reason string
+		do     func()
+		found  bool
+	}{
+		{"the longest value of a label", func() { indexed.add(longest, 1) }, true},
+		{"it is removed", func() { indexed.remove(longest, 1) }, true},
+		{"a longer value", func() { indexed.add(longest+"z", 1) }, false},
+		{"it is removed", func() { indexed.remove(longest+"z", 1) }, true},
+	} {
+		step.do()
+		if others := index.others(all.bits, []selector.RequiredValue{{Key: zone, Values: []string{"none"}}}); (others != nil) != step.found {
+			t.Errorf("%s: the others are %v, want any: %t", step.reason, others, step.found)
+		}
 	}
 }

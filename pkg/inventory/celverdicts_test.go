@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"math"
 	"math/bits"
 	"testing"
 
@@ -57,4 +58,16 @@ func TestCELVerdictsAreThoseThatWereSet(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCELVerdictsOfEqualCostAreSmall checks that there are no more blocks than needed, and that verdicts with the same cost share it.
+func TestCELVerdictsOfEqualCostAreSmall(t *testing.T) {
+	var verdicts celVerdicts
+	for id := range uint(3 * blockSize) {
+		verdicts.set(id, cachedVerdict{cost: 7, valid: true})
+	}
+	want := verdictBlock{valid: math.MaxUint64, cost: 7}
+	if diff := cmp.Diff([]verdictBlock{want, want, want}, verdicts.blocks, cmp.AllowUnexported(verdictBlock{})); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
 }

@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,5 +97,47 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	if len(i.views.byIdentity) != 0 || len(i.subscribers.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
 		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties",
 			len(i.views.byIdentity), len(i.subscribers.unfiltered), len(i.views.index.byKey))
+	}
+}
+
+// TestAffectedByTheFirstPredicate checks that the second of two predicates affects a placement only for clusters that are not known to match
+// the first one. Only a predicate without CEL is known to match.
+func TestAffectedByTheFirstPredicate(t *testing.T) {
+	eu, zone := map[string]string{"region": "eu"}, map[string]string{"zone": "x"}
+	for _, tc := range []struct {
+		reason  string
+		first   selector.Spec
+		labels  []string
+		affects bool
+	}{
+		{"the cluster does not match the first", selector.Spec{Labels: metav1.LabelSelector{MatchLabels: eu}}, []string{"region", "us"}, true},
+		{"the cluster matches the first", selector.Spec{Labels: metav1.LabelSelector{MatchLabels: eu}}, []string{"region", "eu"}, false},
+		{
+			"the cluster matches the labels of the first, which has CEL",
+			selector.Spec{Labels: metav1.LabelSelector{MatchLabels: eu}, CEL: []string{`managedCluster.metadata.name == "none"`}},
+			[]string{"region", "eu"}, true,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			compiler := selector.NewCompiler()
+			i, key, dependencies := New(compiler), NewPlacementKey(V1beta1, "ns", "p"), Dependencies{}
+			for _, spec := range []selector.Spec{tc.first, {Labels: metav1.LabelSelector{MatchLabels: zone}}} {
+				predicate, errs := compiler.Compile(selector.Paths{}, spec)
+				if err := errs.ToAggregate(); err != nil {
+					t.Fatal(err)
+				}
+				dependencies.Predicates = append(dependencies.Predicates, predicate)
+			}
+			i.SetClusterSet(exclusive("a"))
+			i.SetBinding(binding("ns", "a"))
+			i.SetCluster(managed("c1", "a", tc.labels...))
+			i.Subscribe(key, dependencies)
+			i.SnapshotFor(key)
+
+			affected := i.SetCluster(managed("c1", "a", append(slices.Clone(tc.labels), "zone", "x")...))
+			if got := slices.Contains(affected.Subscribers, key); got != tc.affects {
+				t.Errorf("affected: %t, want %t", got, tc.affects)
+			}
+		})
 	}
 }

@@ -67,6 +67,13 @@ func TestMemoize(t *testing.T) {
 			i.subscribeRegion(t, "q", "eu")
 			i.subscribeRegion(t, "q", "us")
 		}, 2},
+		{"one of three has unsubscribed", func(t *testing.T, i *Inventory) {
+			t.Helper()
+			key, _ := i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "eu")
+			i.subscribeRegion(t, "r", "eu")
+			i.Unsubscribe(key)
+		}, 1},
 		{"one placement updates its dependencies", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribeRegion(t, "p", "eu")
@@ -93,8 +100,8 @@ func TestMemoize(t *testing.T) {
 	}
 }
 
-// TestMemoizeDropsResults checks that a change of decisions keeps the results, and that any other change and the loss of a subscriber drop
-// them.
+// TestMemoizeDropsResults checks that a change of decisions keeps the results, and that any other change and the loss of one of two
+// subscribers drop them. The size of a result contains that of its key.
 func TestMemoizeDropsResults(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -105,6 +112,12 @@ func TestMemoizeDropsResults(t *testing.T) {
 		{"decisions change", func(i *Inventory, _ Key) { i.SetDecision(decided("ns", "p-1", "p", "c1")) }, 2},
 		{"a cluster comes", func(i *Inventory, _ Key) { i.SetCluster(managed("c1", "a")) }, 0},
 		{"one placement goes", func(i *Inventory, one Key) { i.Unsubscribe(one) }, 0},
+		{"one placement goes, and two are left", func(i *Inventory, one Key) {
+			dependencies := i.subscribers.byKey[one].dependencies
+			i.Subscribe(NewPlacementKey(V1beta1, "ns", "r"), dependencies)
+			i.SnapshotFor(NewPlacementKey(V1beta1, "ns", "r"))
+			i.Unsubscribe(one)
+		}, 2},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
@@ -114,8 +127,15 @@ func TestMemoizeDropsResults(t *testing.T) {
 				Memoize(i.Snapshot(), identity, rest, func() int { return 1 }, func(int) int { return 100 })
 			}
 			tc.happen(i, key)
-			if got := i.results.recent.Len(); got != tc.kept || got != len(i.results.results[identity]) || got == 0 && i.results.bytes != 0 {
-				t.Errorf("%d answers are kept in %d bytes, want %d answers", got, i.results.bytes, tc.kept)
+			wantBytes := tc.kept * (100 + len(identity) + len("causes")/2)
+			if got := i.results.recent.Len(); got != tc.kept || got != len(i.results.results[identity]) || i.results.bytes != wantBytes {
+				t.Errorf("%d answers are kept in %d bytes, want %d in %d", got, i.results.bytes, tc.kept, wantBytes)
+			}
+			for _, name := range []string{"p", "q", "r"} {
+				i.Unsubscribe(NewPlacementKey(V1beta1, "ns", name))
+			}
+			if len(i.requestCounts.counts) > 0 {
+				t.Errorf("requests are counted after all placements have gone: %v", i.requestCounts.counts)
 			}
 		})
 	}
@@ -162,6 +182,27 @@ func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 			},
 		})
 	})
+}
+
+// TestResultCacheIsUsedUpToTheLimit checks that results whose total is the limit are kept, and that the next one drops the least recently used one.
+func TestResultCacheIsUsedUpToTheLimit(t *testing.T) {
+	counts := newRequestCounts()
+	for range minSubscribers {
+		counts.add("id")
+	}
+	s, finds := &Snapshot{results: newResultCache(counts, 2*(100+len("id")+len("1")))}, 0
+	for _, step := range []struct {
+		reason, rest string
+		finds        int
+	}{
+		{"the first", "1", 1}, {"the second, up to the limit", "2", 2}, {"the first is kept", "1", 2},
+		{"the third, over the limit", "3", 3}, {"the first is kept still", "1", 3}, {"the second was dropped", "2", 4},
+	} {
+		Memoize(s, "id", step.rest, func() int { finds++; return 1 }, func(int) int { return 100 })
+		if finds != step.finds {
+			t.Errorf("%s: found %d times, want %d", step.reason, finds, step.finds)
+		}
+	}
 }
 
 // TestMemoizeConcurrently checks that concurrent callers wait for one result, while subscribers come and go.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/test/property"
 )
@@ -66,4 +67,38 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 			t.Fatal("values are kept without a view that requires them")
 		}
 	})
+}
+
+// TestCandidatesAreTheFewest checks that a view is built from the clusters of the required value that the fewest clusters have.
+func TestCandidatesAreTheFewest(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		counts map[string]int
+		want   int
+	}{
+		{"the first label", map[string]int{"a": 1, "b": 2}, 1},
+		{"the second label", map[string]int{"a": 2, "b": 1}, 1},
+		{"no cluster has the first label", map[string]int{"a": 0, "b": 2}, 0},
+		{"no cluster has the second label", map[string]int{"a": 2, "b": 0}, 0},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			index, required := newValueIndex(), map[string]string{}
+			for label, count := range tc.counts {
+				key := clusterinfo.Property{Kind: clusterinfo.Label, Name: label}
+				index.add(key)
+				for id := range uint(count) {
+					index.byKey[key].add("x", id)
+				}
+				required[label] = "x"
+			}
+			by, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: required}})
+			if err := errs.ToAggregate(); err != nil {
+				t.Fatal(err)
+			}
+			ids, limited := index.candidates(by, func(string) (uint, bool) { return 0, false })
+			if len(ids) != tc.want || !limited {
+				t.Errorf("%d candidates, limited: %t, want %d", len(ids), limited, tc.want)
+			}
+		})
+	}
 }

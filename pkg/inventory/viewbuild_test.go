@@ -56,6 +56,13 @@ func TestEventsDoNotWaitForAPlacement(t *testing.T) {
 			i.runBuild = func(build *viewBuild) {
 				build.run()
 				builds++
+				evaluated := 0
+				for range build.eachCluster {
+					evaluated++
+				}
+				if evaluated != clusters {
+					t.Errorf("%d clusters are evaluated, want %d", evaluated, clusters)
+				}
 				for n := range clusters - 1 {
 					i.SetCluster(managed(fmt.Sprintf("c%d", n), "a", "region", "eu"))
 				}
@@ -72,6 +79,30 @@ func TestEventsDoNotWaitForAPlacement(t *testing.T) {
 				t.Errorf("%d clusters match, want %d", got, clusters-2)
 			}
 		})
+	}
+}
+
+// TestViewsOfManyClusters checks that views have the clusters of all chunks, also of one that is added during the build.
+func TestViewsOfManyClusters(t *testing.T) {
+	const clusters = 2*chunkSize + 2
+	add := func(i *Inventory, from, to int) {
+		for n := from; n < to; n++ {
+			i.SetCluster(managed(fmt.Sprintf("c%d", n), "a", "region", "eu"))
+		}
+	}
+	for _, before := range []int{0, chunkSize, clusters} {
+		i := New(selector.NewCompiler())
+		add(i, 0, before)
+		i.runBuild = func(build *viewBuild) {
+			build.run()
+			add(i, before, clusters)
+		}
+		key, dependencies := regional(t, "p", "eu")
+		i.Subscribe(key, dependencies)
+		s := i.SnapshotFor(key)
+		if got := s.Match(dependencies.Predicates[0], s.alive).Count(); got != clusters {
+			t.Errorf("%d clusters match if there were %d at first, want %d", got, before, clusters)
+		}
 	}
 }
 
