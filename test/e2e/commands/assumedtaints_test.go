@@ -115,6 +115,7 @@ status: {conditions: [{type: ManagedClusterConditionAvailable, status: "True", r
 		aside := h.StartServer(t, "debug", "--kubeconfig", h.Kubeconfig, "--listen=127.0.0.1:0", "--controllers=*")
 		suite.Kubectl(t, h.AdminKubeconfig, "create", "clusterrolebinding", "taints-admin", "--clusterrole=cluster-admin",
 			"--serviceaccount=default:taints-admin")
+		h.AwaitRoles(t)
 		status, body := aside.Get(t, "/debug/placements/taints/p", h.Token(t, "taints-admin"))
 		if status != http.StatusOK || !strings.Contains(body, notTolerated) {
 			t.Errorf("%d %s", status, body)

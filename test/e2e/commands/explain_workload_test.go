@@ -110,6 +110,7 @@ func TestExplainWorkloads(t *testing.T) {
 		return path
 	}
 	suite.Kubectl(t, h.AdminKubeconfig, "apply", "-f", file("workload.yaml", olderWorkload), "-f", file("rights.yaml", workloadReader))
+	h.AwaitRoles(t)
 	reader, owner := bound(t, h, "workload-reader"), bound(t, h, "owner")
 	policy, workload := file("policy.yaml", newerPolicy), file("new.yaml", newWorkload)
 

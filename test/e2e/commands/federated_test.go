@@ -132,6 +132,7 @@ func federationReader(t *testing.T, h *suite.Hub, name string, verbs ...string) 
 		},
 	})
 	suite.Must(t, h.Client.Update(t.Context(), role))
+	h.AwaitRoles(t)
 	return kubeconfig
 }
 

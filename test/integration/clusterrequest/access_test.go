@@ -68,7 +68,7 @@ var _ = Describe("access", func() {
 		a := w.access(request, w.reads("configmaps"))
 		secret := w.secret(a)
 		member := clientOf(secret)
-		Expect(member.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(w.targetNamespace()))).To(Succeed())
+		w.mayList(member, &corev1.ConfigMapList{}, client.InNamespace(w.targetNamespace()))
 		forbidden(ctx, member, &corev1.SecretList{}, w.targetNamespace())
 		forbidden(ctx, member, &corev1.ConfigMapList{}, metav1.NamespaceDefault)
 		forbidden(ctx, member, &corev1.ConfigMapList{}, metav1.NamespaceAll)
@@ -95,7 +95,7 @@ var _ = Describe("access", func() {
 		w := newWorld(ctx)
 		a := w.access(w.request(w.mcp, nil), openmcpv1alpha1.Permission{Rules: w.reads("configmaps").Rules})
 		member := w.member(a)
-		Expect(member.List(ctx, &corev1.ConfigMapList{})).To(Succeed())
+		w.mayList(member, &corev1.ConfigMapList{})
 		forbidden(ctx, member, &corev1.SecretList{}, metav1.NamespaceAll)
 		Expect(w.made(Default, a)).To(ConsistOf(
 			HavePrefix("ServiceAccount "), HavePrefix("ClusterRole "), HavePrefix("ClusterRoleBinding ")))
@@ -104,6 +104,7 @@ var _ = Describe("access", func() {
 	It("cluster-request C31: a reference that leads to nothing yet, or says nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		request := w.request("later-"+w.namespace, nil)
+		w.refused(request, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
 		a := w.access(request, w.reads("configmaps"))
 		w.outcome(a, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonInvalidReference)
 		Expect(a.Status.Message).To(Equal("ClusterRequest '" + w.namespace + "/" + request.Name + "' is not granted"))
@@ -131,7 +132,7 @@ var _ = Describe("access", func() {
 		w := newWorld(ctx)
 		a := w.access(w.request(w.mcp, nil), w.reads("configmaps"), w.reads("services"))
 		member := w.member(a)
-		Expect(member.List(ctx, &corev1.ServiceList{}, client.InNamespace(w.targetNamespace()))).To(Succeed())
+		w.mayList(member, &corev1.ServiceList{}, client.InNamespace(w.targetNamespace()))
 		Expect(w.made(Default, a)).To(HaveLen(5))
 
 		patch(w, a, func(a *openmcpv1alpha1.AccessRequest) { a.Spec.Permissions = a.Spec.Permissions[:1] })
@@ -175,11 +176,11 @@ var _ = Describe("access", func() {
 			a.Spec.RequestRef = &openmcpv1alpha1.ObjectReference{Name: request.Name}
 			a.Spec.RoleRefs = []openmcpv1alpha1.RoleReference{{Kind: openmcpv1alpha1.KindClusterRole, Name: role.Name}}
 		})
-		Expect(w.member(bound).List(ctx, &corev1.ConfigMapList{})).To(Succeed())
+		w.mayList(w.member(bound), &corev1.ConfigMapList{})
 
 		patch(w, bound, func(a *openmcpv1alpha1.AccessRequest) { a.Spec.RoleRefs[0].Name = other.Name }) // A binding cannot change its role.
 		member := w.member(bound)
-		Expect(member.List(ctx, &corev1.ServiceList{})).To(Succeed())
+		w.mayList(member, &corev1.ServiceList{})
 		forbidden(ctx, member, &corev1.ConfigMapList{}, metav1.NamespaceAll)
 		permission := w.reads("configmaps")
 		permission.CreateNamespace = ptr.To(false)

@@ -190,6 +190,12 @@ func clientOf(secret *corev1.Secret) client.Client {
 	return member
 }
 
+// mayList waits until the authorizer of the target knows that a client may list objects.
+func (w *world) mayList(member client.Client, list client.ObjectList, options ...client.ListOption) {
+	GinkgoHelper()
+	w.eventually(func(g Gomega) { g.Expect(member.List(w.ctx, list, options...)).To(Succeed()) })
+}
+
 // targetNamespace returns the name of a namespace on the target that only this world uses.
 func (w *world) targetNamespace() string { return "on-target-" + w.namespace }
 

@@ -119,6 +119,8 @@ var _ = Describe("a member that is away", func() {
 			suite.Edit(ctx, managed, func(c *clusterv1.ManagedCluster) { c.Labels[clusterv1beta2.ClusterSetLabel] = set })
 		}
 		moveTo("elsewhere")
+		suite.ExpectSetCondition(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: boundSet}},
+			"False ClustersSelected: 2 ManagedClusters selected")
 		// Its absence is seen: an object that is created now is not delivered to it.
 		expectDelivered(ctx, s.configMap(ctx, "meanwhile", selecting(inEurope)), "eu1")
 		moveTo(boundSet)

@@ -149,6 +149,9 @@ var _ = Describe("the clusters of an object", func() {
 		for _, leaving := range []string{"c1", "c2", "c3"} {
 			s.EditCluster(ctx, leaving, func(c *clusterv1.ManagedCluster) { c.Labels["away"] = "yes" })
 		}
+		// The labels are seen before the Namespace is edited.
+		fence := s.configMap(ctx, "fence", selecting(`[{"key":"away","operator":"exists"}]`))
+		expectDelivered(ctx, fence, s.Names("c1", "c2", "c3")...)
 
 		suite.Edit(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}, func(n *corev1.Namespace) {
 			n.Annotations = selecting(`[{"key":"away","operator":"!"}]`)

@@ -195,10 +195,10 @@ var _ = Describe("what users choose of a Service", func() {
 		s := newScene(ctx)
 		free := create(ctx, s, "free", corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: ports()})
 		fixed := create(ctx, s, "fixed", corev1.ServiceSpec{
-			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 31234}},
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30080}},
 			IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 		})
-		Expect(inMember(ctx, fixed).Spec.Ports[0].NodePort).To(Equal(int32(31234)))
+		Expect(inMember(ctx, fixed).Spec.Ports[0].NodePort).To(Equal(int32(30080)))
 		inMember(ctx, free)
 
 		payload := &corev1.Service{}

@@ -47,9 +47,12 @@ var _ = Describe("Prioritizers", func() {
 
 	It("23: Steady keeps the clusters when a better one comes", func(ctx SpecContext) {
 		f := trio(ctx)
-		f.Placement(ctx, "p", best(suite.Besides(
-			suite.BuiltIn(suite.PrioritizerSteady, 3), suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1),
-		)))
+		cpu, memory := suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1)
+		f.Placement(ctx, "p", best(suite.Exactly(cpu, memory))) // Steady would keep a cluster whose resources come late.
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
+		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) {
+			s.PrioritizerPolicy = suite.Besides(suite.BuiltIn(suite.PrioritizerSteady, 3), cpu, memory)
+		})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
 		before := f.AwaitIdle(ctx)
 
@@ -66,6 +69,7 @@ var _ = Describe("Prioritizers", func() {
 	It("24: Balance avoids the clusters that others use", func(ctx SpecContext) {
 		f := trio(ctx)
 		f.ForeignDecision(ctx, "other", "c001")
+		f.AwaitIdle(ctx) // A decision of others enqueues no Placement.
 		f.Placement(ctx, "p", best(suite.Exactly(suite.BuiltIn(evenly, 2), suite.BuiltIn(suite.PrioritizerCPU, 1))))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c002", "c003")
 	})

@@ -119,7 +119,7 @@ var kinds = map[string]struct{ apiVersion, spec string }{
 	"StatefulSet":           {"apps/v1", "replicas: 1, serviceName: s, selector: {matchLabels: {app: APP}}, template: TEMPLATE"},
 	"DaemonSet":             {"apps/v1", "selector: {matchLabels: {app: APP}}, template: TEMPLATE"},
 	"Job":                   {"batch/v1", "template: TEMPLATE"},
-	"CronJob":               {"batch/v1", "schedule: '*/10 * * * *', jobTemplate: {spec: {template: TEMPLATE}}"},
+	"CronJob":               {"batch/v1", "schedule: '0 0 1 1 *', jobTemplate: {spec: {template: TEMPLATE}}"},
 }
 
 // workload returns an object of a kind whose Pods have a label app, and fields of the pod spec in YAML.

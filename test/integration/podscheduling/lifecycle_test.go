@@ -66,7 +66,7 @@ var _ = Describe("Policies and the life of workloads", Ordered, func() {
 
 		// A run is due at once if the last one was long ago.
 		before := cronJob.DeepCopy()
-		lastRun := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		lastRun := time.Now().AddDate(-1, 0, 0).UTC().Format(time.RFC3339)
 		Expect(unstructured.SetNestedField(cronJob.Object, lastRun, "status", "lastScheduleTime")).To(Succeed())
 		Expect(suite.Client.Status().Patch(ctx, cronJob, client.MergeFrom(before))).To(Succeed())
 
