@@ -102,6 +102,8 @@ func TestCELBudgetOfAPass(t *testing.T) {
 		held     bool
 	}{
 		{"few", 3, false},
+		{"as many as a predicate may be evaluated on", 9, false},
+		{"two more", 11, true},
 		{"many", 70, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
