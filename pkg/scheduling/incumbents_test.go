@@ -22,21 +22,33 @@ func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 		spec       placementSpec
 		incumbents Incumbents
 		want       []string
+		// evaluations is 2 only if a cluster that comes back would displace one in the decisions.
+		evaluations int
 	}{
-		{"without any the names decide", two, nil, []string{"c1", "c2"}},
-		{"those that have left come back to an empty decision", two, Incumbents{"c3": false, "c4": false}, []string{"c3", "c4"}},
-		{"one comes back beside the other", two, Incumbents{"c3": true, "c4": false}, []string{"c3", "c4"}},
-		{"none displaces a cluster in the decisions", two, Incumbents{"c4": true, "c2": false, "c3": false}, []string{"c4", "c1"}},
+		{"without any the names decide", two, nil, []string{"c1", "c2"}, 1},
+		{"those that have left come back to an empty decision", two, Incumbents{"c3": false, "c4": false}, []string{"c3", "c4"}, 1},
+		{"one comes back beside the other", two, Incumbents{"c3": true, "c4": false}, []string{"c3", "c4"}, 1},
+		{"none displaces a cluster in the decisions", two, Incumbents{"c4": true, "c2": false, "c3": false}, []string{"c4", "c1"}, 2},
 		{"Steady without weight prefers none", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
-			Incumbents{"c3": false, "c4": false}, []string{"c1", "c2"}},
+			Incumbents{"c3": false, "c4": false}, []string{"c1", "c2"}, 1},
 		{"without Steady it would not stay", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
-			Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}},
-		{"one that does not exist", two, Incumbents{"c9": false}, []string{"c1", "c2"}},
+			Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}, 1},
+		{"without Steady the other does not come back", placementSpec{
+			NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1)),
+		}, Incumbents{"c3": true, "c4": false}, []string{"c1", "c2"}, 1},
+		{"one that does not exist", two, Incumbents{"c9": false}, []string{"c1", "c2"}, 1},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newRandomHub(named("c1"), named("c2"), named("c3"), named("c4"))
 			w.incumbents = tc.incumbents
 			expect(t, "selected", tc.want, selected(w.schedule(t, tc.spec)))
+
+			request, evaluations := ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec)), 0
+			tc.incumbents.scheduleFor(func(incumbents Incumbents) *Result {
+				evaluations++
+				return scheduleRecorded(request, w.inventory.Snapshot(), incumbents, now, NopRecorder)
+			})
+			expect(t, "evaluations", tc.evaluations, evaluations)
 		})
 	}
 

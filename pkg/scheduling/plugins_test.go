@@ -63,3 +63,14 @@ func TestUnknownPrioritizersAreRejected(t *testing.T) {
 		t.Error("AddOn is no name of the Placement API")
 	}
 }
+
+// TestPassed checks that a cluster has passed the filters before the one that rejects it.
+func TestPassed(t *testing.T) {
+	for stage, want := range map[Stage][]bool{
+		StageTerminating: {false, false}, StagePredicate: {false, false}, StageTaint: {true, false}, StageRank: {true, true},
+		StageSelected: {true, true},
+	} {
+		verdict := Verdict{Stage: stage}
+		expect(t, stage.String(), want, []bool{verdict.Passed(StepPredicate), verdict.Passed(StepTaintToleration)})
+	}
+}

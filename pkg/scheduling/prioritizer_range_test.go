@@ -87,6 +87,7 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 		{"in both directions", [3]string{"1e400", "-1e400", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
 		{"all of them", [3]string{"1e400", "1e2147483647", "9e999"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
 		{"capped by the type itself", [3]string{"16Ei", "1e400", "4Ei"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
+		{"the most that counts of CPU", [3]string{"1e9", "0", "5e8"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
 		{"the least there is", [3]string{"1e-400", "0", "2n"}, map[string]int64{"c0": 0, "c1": -100, "c2": 100}},
 	} {
 		for _, name := range []string{ResourceAllocatableCPU, ResourceAllocatableMemory} {

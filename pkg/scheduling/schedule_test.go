@@ -102,6 +102,8 @@ func TestCELBudgetOfAPass(t *testing.T) {
 		held     bool
 	}{
 		{"few", 3, false},
+		{"as many as a predicate may be evaluated on", 9, false},
+		{"two more", 11, true},
 		{"many", 70, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -284,4 +286,52 @@ func TestReasons(t *testing.T) {
 	expect(t, "no binding", "OutOfScope: no cluster set is bound to the namespace", reasons(w.schedule(t, spec))["a"])
 	_, known = w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
 	expect(t, "an unknown cluster", false, known)
+}
+
+// TestSatisfied checks which results have as many clusters as the Placement wants.
+func TestSatisfied(t *testing.T) {
+	eu := anyOf{byLabel("region", "eu")}
+	for _, tc := range []struct {
+		reason       string
+		spec         placementSpec
+		noneIsEnough bool
+		want         bool
+	}{
+		{"as many as are wanted", placementSpec{NumberOfClusters: ptr.To[int32](2)}, false, true},
+		{"fewer than are wanted", placementSpec{NumberOfClusters: ptr.To[int32](3)}, true, false},
+		{"all that match", placementSpec{}, false, true},
+		{"none matches", placementSpec{Predicates: eu}, false, false},
+		{"none matches, which is enough", placementSpec{Predicates: eu}, true, true},
+		{"none is in scope", placementSpec{ClusterSets: []string{"other"}}, true, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec))
+			request.NoneIsEnough = tc.noneIsEnough
+			expect(t, "satisfied", tc.want, newRandomHub(named("c1"), named("c2")).scheduleRequest(t, request).Satisfied())
+		})
+	}
+}
+
+// TestComparesAll checks which Requests depend on the order of the clusters, and for which of them clusters that are not selected matter.
+func TestComparesAll(t *testing.T) {
+	one, cpu := ptr.To[int32](1), exact(builtIn(ResourceAllocatableCPU, 1))
+	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.ScheduleAnyway)
+	lower := func(spec placementSpec) *Request { return ConvertV1beta1(selector.NewCompiler(), placementOf(spec)) }
+	for _, tc := range []struct {
+		reason          string
+		request         *Request
+		ranks, compares bool
+	}{
+		{"all that match", lower(placementSpec{PrioritizerPolicy: cpu}), false, false},
+		{"the best", lower(placementSpec{NumberOfClusters: one}), true, false},
+		{"the best by relative scores", lower(placementSpec{NumberOfClusters: one, PrioritizerPolicy: cpu}), true, true},
+		{"all, sorted by score", lower(placementSpec{SortBy: clusterv1beta1.PlacementSortByScore}), true, false},
+		{"anti-affinity", apart(nil, byZone), true, true},
+		{"spread constraints", apart(nil, nil, evenly), true, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			expect(t, "ranks", tc.ranks, tc.request.Ranks())
+			expect(t, "compares all", tc.compares, tc.request.ComparesAll())
+		})
+	}
 }

@@ -202,3 +202,31 @@ func take(spreads []Spread, f *clusterinfo.ClusterInfo) {
 		}
 	}
 }
+
+// TestSpreadProblem checks what a status says of a distribution. It names the first of several domains with the same number of clusters.
+func TestSpreadProblem(t *testing.T) {
+	zone := SpreadConstraint{Key: *byZone, MaxSkew: 1}
+	for _, tc := range []struct {
+		reason         string
+		spread         Spread
+		want, wantText string
+	}{
+		{"no domain", Spread{Constraint: zone}, "DomainsMissing", "no feasible cluster has the label zone"},
+		{"as uneven as allowed", Spread{Constraint: zone, Selected: map[string]int{"a": 2, "b": 1}}, "", ""},
+		{
+			"more uneven, with several fullest and emptiest domains",
+			Spread{Constraint: zone, Selected: map[string]int{"a": 2, "b": 3, "c": 1, "d": 3, "e": 1}}, "SkewExceeded",
+			"label zone: b has 3 and c has 1 selected clusters, which is more than the 1 allowed between them",
+		},
+		{
+			"clusters without the key", Spread{Constraint: zone, Selected: map[string]int{"a": 1}, Without: []string{"c1", "c2"}}, "DomainsMissing",
+			"2 selected clusters do not have the label zone, the first is c1",
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			got, text := tc.spread.Problem()
+			expect(t, "reason", tc.want, got)
+			expect(t, "message", tc.wantText, text)
+		})
+	}
+}

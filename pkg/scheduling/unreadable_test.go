@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,26 @@ func TestUnreadableScores(t *testing.T) {
 			result := w.schedule(t, best)
 			expect(t, "selected", []string{tc.want}, selected(result))
 			expect(t, "told", 1, len(result.Unreadable()))
+		})
+	}
+}
+
+// TestUnreadableScoresOfCEL checks that CEL removes a selected cluster unless it reads a score that cannot be decoded.
+func TestUnreadableScoresOfCEL(t *testing.T) {
+	for _, tc := range []struct {
+		reason, reads string
+		want          []string
+	}{
+		{"a score that cannot be decoded takes nothing away", "load", []string{"c2"}},
+		{"a score that can be decoded does, beside one that cannot", "other", []string{}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newRandomHub(named("c1"), named("c2"))
+			w.inventory.SetScores(spoilt(t, scoreOf("c2", "load", nil), "status.validUntil"))
+			w.inventory.SetScores(scoreOf("c2", "other", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 1}))
+			w.incumbents["c2"] = true
+			expression := fmt.Sprintf(`managedCluster.scores(%q).exists(s, s.value > 1)`, tc.reads)
+			expect(t, "selected", tc.want, selected(w.schedule(t, placementSpec{Predicates: anyOf{byCEL(expression)}})))
 		})
 	}
 }
