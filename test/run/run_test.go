@@ -256,7 +256,7 @@ func TestAllPass(t *testing.T) {
 	}
 	want(t, f.read("calls"), "test -json -vet=off -ldflags=-s ./pkg/b ./pkg/c\n")
 	want(t, f.read("calls"), "tool test2json -t -p "+module+"test/integration/a "+filepath.Join(f.driver.root, "bin", "tests", "servers.test"),
-		" -test.timeout=20m -test.run=^(TestA_test_integration_a)$\n")
+		" -test.timeout=40m -test.run=^(TestA_test_integration_a)$\n")
 	if diff := cmp.Diff([]string{"test/integration/a", "test/integration/federationfaults"}, f.ran()); diff != "" {
 		t.Errorf("packages with servers (-want +got):\n%s", diff)
 	}

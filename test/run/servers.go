@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// serverTimeout is when a package that starts servers fails.
-const serverTimeout = "20m"
+// serverTimeout is when a package that starts servers fails: more than twice what the longest takes beside others on two busy cores.
+const serverTimeout = "40m"
 
 // queue has the packages that start servers and have not started yet, in the order in which they start. It is safe for concurrent use.
 type queue struct {
