@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/exit"
 	"github.com/placement-hub/placement-hub/test/expect"
 )
@@ -53,14 +51,8 @@ func wantRealOutput(t *testing.T, page, subcommand string, wantCode int) {
 		}
 		blocks[i] = prompt + command + "\n" + stdout.String()
 	}
-	want := strings.Join(blocks, "```")
-	if expect.Update() {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		content = []byte(want)
+	if shown == 0 {
+		t.Errorf("%s shows no command", page)
 	}
-	if diff := cmp.Diff(want, string(content)); shown == 0 || diff != "" {
-		t.Errorf("%d commands are shown (-want +got); if it is right, run go test -update:\n%s", shown, diff)
-	}
+	expect.Golden(t, page, strings.Join(blocks, "```"))
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/pkg/explain/snapshot"
 	federated "github.com/placement-hub/placement-hub/pkg/federation/explain"
-	"github.com/placement-hub/placement-hub/test/expect"
 	"github.com/placement-hub/placement-hub/test/surface"
 )
 
@@ -68,7 +67,7 @@ func TestSurfaceCommands(t *testing.T) {
 	}
 
 	visit(newRootCommand(&started, func() {}))
-	surface.Golden(t, surfaces, "commands.txt", lines, expect.Update())
+	surface.Golden(t, surfaces, "commands.txt", lines)
 }
 
 // The keys of all JSON and YAML output, of the debug endpoint, and of our own files. A type with json tags that none of these roots reaches
@@ -112,5 +111,5 @@ func TestSurfaceJSON(t *testing.T) {
 		}
 	}
 
-	surface.Golden(t, surfaces, "json.txt", keys.Lines, expect.Update())
+	surface.Golden(t, surfaces, "json.txt", keys.Lines)
 }

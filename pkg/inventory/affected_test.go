@@ -219,16 +219,12 @@ func TestAffectedByTheOnlyCluster(t *testing.T) {
 		}, func(i *Inventory) Affected { return i.DeleteCluster("e1") }, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, tc.spec)
-			if err := errs.ToAggregate(); err != nil {
-				t.Fatal(err)
-			}
 			i, key := sampleObjects(), NewPlacementKey(V1beta1, "ns", "us")
 			i.SetClusterSet(exclusive("e"))
 			i.SetBinding(binding("ns", "e"))
 			i.SetBinding(binding("ns", "missing"))
 			tc.before(i)
-			i.Subscribe(key, Dependencies{ClusterSets: tc.clusterSets, Predicates: []*selector.Selector{predicate}})
+			i.Subscribe(key, Dependencies{ClusterSets: tc.clusterSets, Predicates: []*selector.Selector{compiled(t, tc.spec)}})
 			i.SnapshotFor(key)
 			if got := slices.Contains(tc.event(i).Subscribers, key); got != tc.affects {
 				t.Errorf("affected: %t, want %t", got, tc.affects)

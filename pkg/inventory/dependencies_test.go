@@ -14,12 +14,7 @@ import (
 // twoClauses returns the dependencies of a placement with two clauses, without and with a status that lists rejection reasons.
 func twoClauses(t *testing.T) (plain, wide Dependencies) {
 	t.Helper()
-	both, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
-		MatchLabels: map[string]string{"region": "eu", "zone": "x"},
-	}})
-	if err := errs.ToAggregate(); err != nil {
-		t.Fatal(err)
-	}
+	both := compiled(t, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu", "zone": "x"}}})
 	plain = Dependencies{Predicates: []*selector.Selector{both}}
 	wide = Dependencies{Predicates: plain.Predicates, WatchRejected: true, Clauses: [][]*selector.Selector{both.Clauses()}}
 	return plain, wide
@@ -119,15 +114,10 @@ func TestAffectedByTheFirstPredicate(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			compiler := selector.NewCompiler()
-			i, key, dependencies := New(compiler), NewPlacementKey(V1beta1, "ns", "p"), Dependencies{}
-			for _, spec := range []selector.Spec{tc.first, {Labels: metav1.LabelSelector{MatchLabels: zone}}} {
-				predicate, errs := compiler.Compile(selector.Paths{}, spec)
-				if err := errs.ToAggregate(); err != nil {
-					t.Fatal(err)
-				}
-				dependencies.Predicates = append(dependencies.Predicates, predicate)
-			}
+			i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
+			dependencies := Dependencies{Predicates: []*selector.Selector{
+				compiled(t, tc.first), compiled(t, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: zone}}),
+			}}
 			i.SetClusterSet(exclusive("a"))
 			i.SetBinding(binding("ns", "a"))
 			i.SetCluster(managed("c1", "a", tc.labels...))

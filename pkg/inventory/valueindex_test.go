@@ -91,10 +91,7 @@ func TestCandidatesAreTheFewest(t *testing.T) {
 				}
 				required[label] = "x"
 			}
-			by, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: required}})
-			if err := errs.ToAggregate(); err != nil {
-				t.Fatal(err)
-			}
+			by := compiled(t, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: required}})
 			ids, limited := index.candidates(by, func(string) (uint, bool) { return 0, false })
 			if len(ids) != tc.want || !limited {
 				t.Errorf("%d candidates, limited: %t, want %d", len(ids), limited, tc.want)

@@ -17,6 +17,7 @@ import (
 // docs/spec/differences.md B18: a cluster that has left the decisions lately counts for Steady, and displaces none that is in them.
 func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 	two := placementSpec{NumberOfClusters: ptr.To[int32](2)}
+	unsteady := placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))}
 	for _, tc := range []struct {
 		reason     string
 		spec       placementSpec
@@ -29,13 +30,9 @@ func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 		{"those that have left come back to an empty decision", two, Incumbents{"c3": false, "c4": false}, []string{"c3", "c4"}, 1},
 		{"one comes back beside the other", two, Incumbents{"c3": true, "c4": false}, []string{"c3", "c4"}, 1},
 		{"none displaces a cluster in the decisions", two, Incumbents{"c4": true, "c2": false, "c3": false}, []string{"c4", "c1"}, 2},
-		{"Steady without weight prefers none", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
-			Incumbents{"c3": false, "c4": false}, []string{"c1", "c2"}, 1},
-		{"without Steady it would not stay", placementSpec{NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1))},
-			Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}, 1},
-		{"without Steady the other does not come back", placementSpec{
-			NumberOfClusters: two.NumberOfClusters, PrioritizerPolicy: exact(builtIn(Balance, 1)),
-		}, Incumbents{"c3": true, "c4": false}, []string{"c1", "c2"}, 1},
+		{"Steady without weight prefers none", unsteady, Incumbents{"c3": false, "c4": false}, []string{"c1", "c2"}, 1},
+		{"without Steady it would not stay", unsteady, Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}, 1},
+		{"without Steady the other does not come back", unsteady, Incumbents{"c3": true, "c4": false}, []string{"c1", "c2"}, 1},
 		{"one that does not exist", two, Incumbents{"c9": false}, []string{"c1", "c2"}, 1},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -12,17 +12,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/test/expect"
 )
 
 // howToUpdate is the command that writes all golden files anew.
 const howToUpdate = "go test ./test/surface ./cmd/placement -run TestSurface -update"
 
-// Golden compares lines, sorted and without repetitions, with the golden file name in the directory; with update it writes the file.
-func Golden(t *testing.T, directory, name string, lines []string, update bool) {
+// Golden compares lines, sorted and without repetitions, with the golden file name in the directory; with -update it writes the file.
+func Golden(t *testing.T, directory, name string, lines []string) {
 	t.Helper()
 	got := slices.Compact(slices.Sorted(slices.Values(lines)))
 	file := filepath.Join(directory, name)
-	if update {
+	if expect.Update() {
 		if err := os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/system"
-	"github.com/placement-hub/placement-hub/test/expect"
 	"github.com/placement-hub/placement-hub/test/surface"
 )
 
@@ -48,7 +47,7 @@ func program(t *testing.T) *surface.Program {
 
 func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
-	surface.Golden(t, "testdata", name, lines, expect.Update())
+	surface.Golden(t, "testdata", name, lines)
 }
 
 // prefixed puts a word before each line that is not empty.
