@@ -34,6 +34,8 @@ type candidates struct {
 	// shared returns the scores of all candidates that find computes, from those of other Requests if there are any. The scores depend on the
 	// clusters and on what they are about alone.
 	shared func(about string, find func() []int64) []int64
+	// domains returns the values of a key of all candidates, from those of other Requests if there are any.
+	domains func(key clusterinfo.Property) *domains
 	// decisionCounts returns the number of decisions of other Placements by index in clusters, and the highest such number of any cluster.
 	decisionCounts func() (of func(i int) int, highest int)
 	// totals returns the total scores by index in clusters.

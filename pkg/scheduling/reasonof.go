@@ -85,7 +85,7 @@ func (c *candidates) verdictOf(cluster string) (Verdict, bool) {
 
 // verdict returns the undecided verdict of a cluster by its index.
 func (c *candidates) verdict(i, rank int) Verdict {
-	verdict := Verdict{Cluster: c.clusters[i], Rank: rank, Score: c.totals()[i], taint: -1, kept: c.kept()[i]}
+	verdict := Verdict{Cluster: c.clusters[i], Rank: rank, Score: c.totals()[i], candidate: i, taint: -1, kept: c.kept()[i]}
 	if avoid := c.avoidCounts(); avoid != nil {
 		verdict.Avoid = avoid[i]
 	}

@@ -49,6 +49,9 @@ func scheduleRecorded(
 		const perScore = 8
 		return memoize(e, about+" "+left.removed, find, func(scores []int64) int { return len(scores) * perScore })
 	}
+	c.domains = func(key clusterinfo.Property) *domains {
+		return memoize(e, "domains of "+left.removed+" "+key.String(), func() *domains { return c.findDomains(key) }, (*domains).bytes)
+	}
 	c.available = func(yield func(*clusterinfo.ClusterInfo) bool) {
 		candidates, _ := snapshot.Candidates(e.scope)
 		for index := range candidates.EachSet() {

@@ -13,6 +13,7 @@ func (e *evaluation) newCandidates() *candidates {
 	c.totals, c.kept, c.avoidCounts = sync.OnceValue(c.sumScores), sync.OnceValue(c.findKept), sync.OnceValue(c.findAvoidCounts)
 	c.last = sync.OnceValue(c.findLast)
 	c.shared = func(_ string, find func() []int64) []int64 { return find() }
+	c.domains = c.findDomains
 	e.result.candidates = c
 	return c
 }

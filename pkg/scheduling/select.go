@@ -21,7 +21,7 @@ func (r *Request) wanted(feasible int) int {
 
 // selectRanked selects as many of the ranked clusters as are wanted and as anti-affinity and spread constraints allow, and returns their
 // indices, best first.
-func (e *evaluation) selectRanked(ranked []Verdict) []int {
+func (e *evaluation) selectRanked(c *candidates, ranked []Verdict) []int {
 	left := ranked
 	for _, plugin := range filterPlugins {
 		if plugin.keep != nil {
@@ -30,7 +30,7 @@ func (e *evaluation) selectRanked(ranked []Verdict) []int {
 	}
 	wanted := e.request.wanted(len(ranked))
 
-	taken, spreads := selectSpread(e.request.Spread, left, min(wanted, len(left)))
+	taken, spreads := selectSpread(e.request.Spread, c.domains, left, min(wanted, len(left)))
 	e.result.Spreads = spreads
 	e.countMissing(wanted, len(taken))
 	chosen := make([]int, 0, len(taken))
@@ -44,7 +44,7 @@ func (e *evaluation) selectRanked(ranked []Verdict) []int {
 // verdicts are undecided until recordRejections.
 func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []int) {
 	ranked = c.ranked()
-	chosen = e.selectRanked(ranked)
+	chosen = e.selectRanked(c, ranked)
 	for _, i := range chosen {
 		ranked[i].Stage = StageSelected
 		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)

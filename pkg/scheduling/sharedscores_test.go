@@ -17,13 +17,14 @@ import (
 	"github.com/placement-hub/placement-hub/test/property"
 )
 
-// TestSharedScoresAreThoseOfTheRequest checks that Requests with the same sets and predicates, which share scores and lists of clusters, have the
-// results of the reference although they tolerate different taints.
+// TestSharedScoresAreThoseOfTheRequest checks that Requests with the same sets and predicates, which share scores, domains and lists of clusters,
+// have the results of the reference although they tolerate different taints and are spread over different keys.
 func TestSharedScoresAreThoseOfTheRequest(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
 		for n := range rapid.IntRange(1, 8).Draw(t, "clusters") {
 			cluster := reporting(fmt.Sprintf("c%d", n), resource.MustParse(rapid.SampledFrom([]string{"1", "2", "8", "64"}).Draw(t, "cpu")))
+			cluster.Labels["zone"] = rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "zone")
 			for _, key := range []string{"a", "b"} {
 				if rapid.IntRange(0, 2).Draw(t, "tainted") == 0 {
 					cluster.Spec.Taints = append(cluster.Spec.Taints, clusterv1.Taint{Key: key, Effect: rapid.SampledFrom([]clusterv1.TaintEffect{
@@ -45,6 +46,14 @@ func TestSharedScoresAreThoseOfTheRequest(t *testing.T) {
 					placement.Spec.Tolerations = append(placement.Spec.Tolerations, clusterv1beta1.Toleration{
 						Key: key, Operator: clusterv1beta1.TolerationOpExists,
 					})
+				}
+			}
+			for _, key := range []string{"zone", "missing"} {
+				if rapid.IntRange(0, 2).Draw(t, "spread") == 0 {
+					placement.Spec.SpreadPolicy.SpreadConstraints = append(placement.Spec.SpreadPolicy.SpreadConstraints, over(
+						clusterv1beta1.TopologyKeyTypeLabel, key, 1, rapid.SampledFrom([]clusterv1beta1.UnsatisfiableMaxSkewAction{
+							clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway,
+						}).Draw(t, "unsatisfiable")))
 				}
 			}
 			placement.Name = fmt.Sprintf("p%d", n)

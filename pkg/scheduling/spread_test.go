@@ -99,14 +99,15 @@ func TestSpread(t *testing.T) {
 func TestSpreadIsTheRule(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		constraints := drawConstraints(t)
-		ranked := []Verdict{}
+		ranked, all := []Verdict{}, &candidates{}
 		for i := range rapid.IntRange(0, 9).Draw(t, "clusters") {
 			zone := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone")
 			rack := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "rack")
-			ranked = append(ranked, Verdict{Cluster: clusterinfo.New(located(fmt.Sprintf("c%d", i), zone, rack), nil)})
+			info := clusterinfo.New(located(fmt.Sprintf("c%d", i), zone, rack), nil)
+			ranked, all.clusters = append(ranked, Verdict{Cluster: info, candidate: i}), append(all.clusters, info)
 		}
 		wanted := rapid.IntRange(0, len(ranked)).Draw(t, "wanted")
-		chosen, spreads := selectSpread(constraints, ranked, wanted)
+		chosen, spreads := selectSpread(constraints, all.findDomains, ranked, wanted)
 
 		counts := newSpreads(constraints, ranked)
 		for step, got := range chosen {

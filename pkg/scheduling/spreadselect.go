@@ -15,8 +15,10 @@ import (
 // lexicographically smallest counts, then the better ranked. It stops at the wanted number, or when no cluster is allowed.
 //
 // Clusters with the same domains differ only in their rank, so only the best remaining cluster of each such bucket is compared.
-func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
-	layouts, buckets := newBuckets(constraints, ranked)
+func selectSpread(
+	constraints []SpreadConstraint, domainsOf func(clusterinfo.Property) *domains, ranked []Verdict, wanted int,
+) (chosen []int, spreads []Spread) {
+	layouts, buckets := newBuckets(constraints, domainsOf, ranked)
 	for len(chosen) < wanted {
 		for i := range layouts {
 			layouts[i].fewest = layouts[i].minSelected()
@@ -41,29 +43,68 @@ func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) 
 	return chosen, spreads
 }
 
-// domainState counts the clusters selected so far by domain of a constraint. Domains are numbered.
-type domainState struct {
-	constraint SpreadConstraint
-	numbers    map[string]int
-	selected   []int
-	without    []string
-	fewest     int
-}
-
 // noDomain is the number of the domain of a cluster that does not have the key.
 const noDomain = -1
 
-func (d *domainState) domain(info *clusterinfo.ClusterInfo) int {
-	name, found := d.constraint.domain(info)
-	if !found {
+// domains are the values of a key of all candidates. Many Requests share them, because reading the labels of a large fleet takes longer than
+// ranking it.
+type domains struct {
+	names []string
+	// of has the index of the name by the index of the candidate; noDomain for a candidate without the key.
+	of []int32
+}
+
+func (c *candidates) findDomains(key clusterinfo.Property) *domains {
+	found, numbers := &domains{of: make([]int32, len(c.clusters))}, map[string]int32{}
+	for i, info := range c.clusters {
+		name, has := info.Value(key)
+		if !has {
+			found.of[i] = noDomain
+			continue
+		}
+		number, known := numbers[name]
+		if !known {
+			number = int32(len(found.names))
+			numbers[name], found.names = number, append(found.names, name)
+		}
+		found.of[i] = number
+	}
+	return found
+}
+
+// bytes estimates the size.
+func (d *domains) bytes() int {
+	const perCandidate, perName = 4, 32
+	return len(d.of)*perCandidate + len(d.names)*perName
+}
+
+// domainState counts the clusters selected so far by domain of a constraint. It numbers only the domains of the ranked clusters.
+type domainState struct {
+	constraint SpreadConstraint
+	all        *domains
+	// numbers has the number by the index in all; noDomain for a domain of no ranked cluster. names has the index by the number.
+	numbers  []int
+	names    []int32
+	selected []int
+	without  []string
+	fewest   int
+}
+
+func newDomainState(constraint SpreadConstraint, all *domains) domainState {
+	return domainState{constraint: constraint, all: all, numbers: slices.Repeat([]int{noDomain}, len(all.names))}
+}
+
+// domain returns the number of the domain of a candidate.
+func (d *domainState) domain(candidate int) int {
+	name := d.all.of[candidate]
+	if name == noDomain {
 		return noDomain
 	}
-	number, known := d.numbers[name]
-	if !known {
-		number = len(d.selected)
-		d.numbers[name], d.selected = number, append(d.selected, 0)
+	if d.numbers[name] == noDomain {
+		d.numbers[name] = len(d.names)
+		d.names, d.selected = append(d.names, name), append(d.selected, 0)
 	}
-	return number
+	return d.numbers[name]
 }
 
 // minSelected returns the number of selected clusters in the emptiest domain; 0 without any domain.
@@ -75,9 +116,9 @@ func (d *domainState) minSelected() int {
 }
 
 func (d *domainState) spread() Spread {
-	s := Spread{Constraint: d.constraint, Selected: make(map[string]int, len(d.numbers)), Without: d.without}
-	for name, number := range d.numbers {
-		s.Selected[name] = d.selected[number]
+	s := Spread{Constraint: d.constraint, Selected: make(map[string]int, len(d.names)), Without: d.without}
+	for number, name := range d.names {
+		s.Selected[d.all.names[name]] = d.selected[number]
 	}
 	slices.Sort(s.Without)
 	return s
@@ -89,10 +130,12 @@ type bucket struct {
 	left    []int
 }
 
-func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState, []*bucket) {
+func newBuckets(
+	constraints []SpreadConstraint, domainsOf func(clusterinfo.Property) *domains, ranked []Verdict,
+) ([]domainState, []*bucket) {
 	layouts := make([]domainState, 0, len(constraints))
 	for _, constraint := range constraints {
-		layouts = append(layouts, domainState{constraint: constraint, numbers: map[string]int{}})
+		layouts = append(layouts, newDomainState(constraint, domainsOf(constraint.Key)))
 	}
 	var (
 		buckets []*bucket
@@ -104,7 +147,7 @@ func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState
 	for i, verdict := range ranked {
 		key = key[:0]
 		for j := range layouts {
-			domains[j] = layouts[j].domain(verdict.Cluster)
+			domains[j] = layouts[j].domain(verdict.candidate)
 			key = append(strconv.AppendInt(key, int64(domains[j]), 10), ',')
 		}
 		b := known[string(key)]

@@ -29,7 +29,9 @@ type Verdict struct {
 	// Avoid is the number of PreferNoSelect taints that are not tolerated; 0 for clusters that are not feasible.
 	Avoid int
 
-	taint int
+	// candidate is the index among the candidates; 0 for clusters that are not feasible.
+	candidate int
+	taint     int
 	// kept reports whether the cluster precedes those with a higher score because a field of it could not be decoded.
 	kept bool
 	// conflict is the rank of the better cluster with the same value of the anti-affinity key, noAntiAffinityKey when the cluster has no
