@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -19,12 +18,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const (
-	// baselinePage is the number of objects that the baseline lists at once.
-	baselinePage = 500
-	// baselineRetry is the time between two attempts to compare a resource.
-	baselineRetry = time.Second
-)
+// baselineRetry is the time between two attempts to compare a resource.
+const baselineRetry = time.Second
 
 // baseline is the comparison of every object of every resource with the view, once for a process. It is safe for concurrent use.
 type baseline struct {
@@ -73,22 +68,16 @@ func (c *Checker) Start(ctx context.Context) error {
 func (c *Checker) compareAll(ctx context.Context, of schema.GroupVersionResource) error {
 	since, shown := c.observed.Now(), c.observed.objects(of, "")
 	listed := make(map[types.NamespacedName]bool, len(shown))
-	next := ""
-	for {
-		page, err := c.reader.page(ctx, of, metav1.ListOptions{Limit: baselinePage, Continue: next})
+	for page, err := range c.reader.pages(ctx, of, "") {
 		if err != nil {
 			return err
 		}
-		objects := byName(page)
-		for name := range objects {
-			listed[name] = true
+		versions := make(map[Object]string, len(page))
+		for name, version := range page {
+			listed[name], versions[Object{Resource: of, NamespacedName: name}] = true, version
 		}
-
-		if err := c.reach(ctx, listVersions(of, objects, nil), since); err != nil {
+		if err := c.reach(ctx, versions, since); err != nil {
 			return err
-		}
-		if next = page.Continue; next == "" {
-			break
 		}
 	}
 

@@ -28,8 +28,10 @@ var (
 )
 
 const (
-	// maxSingleReads is the greatest number of clusters that are read one by one. More are compared with a list of all clusters.
-	maxSingleReads = 8
+	// minSingleReads is the number of objects up to which these are read one by one, and clustersPerRead that of the clusters of the hub for each
+	// cluster that is read so; more are compared with a list of all. A list costs the API server as much as reading a thirtieth of it.
+	minSingleReads  = 8
+	clustersPerRead = 100
 	// maxWait is how long Prove waits for event handlers that are behind. After that, further calls do not wait for the same resource until
 	// it has caught up.
 	maxWait = 2 * time.Second
@@ -72,8 +74,13 @@ func New(
 	}
 }
 
+// singleReads returns how many clusters are read one by one for a proof.
+func (c *Checker) singleReads() int {
+	return max(minSingleReads, c.observed.count(Clusters)/clustersPerRead)
+}
+
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
-// nil if the result was computed on a state of the hub that existed less than readingMaxAge before the call or later, as far as the view has it.
+// nil if the result was computed on a state of the hub that existed less than listTimeout before the call or later, as far as the view has it.
 // Otherwise it returns ErrObjectChanged, ErrViewChanged, ErrHistoryLost, a *BehindError if the view is still behind, or the error of a request.
 func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 	if c.baseline != nil {
@@ -81,7 +88,7 @@ func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 			return err
 		}
 	}
-	p := newProof(removal)
+	p := newProof(removal, c.singleReads())
 
 	err := c.prove(ctx, p, func(Object) bool { return false })
 	if behind, ok := errors.AsType[*BehindError](err); ok && c.comparable(p, behind) {
@@ -116,7 +123,7 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 // with such a change, which no later request would find, the error is ErrViewChanged.
 func (c *Checker) earliest(ctx context.Context, p *proof) (uint64, error) {
 	shown := compareVersions(c.observed.shown(p.removal.Object), p.removal.Meta.ResourceVersion) >= 0
-	if !p.contents && (!shown || p.removal.Unobserved && !p.removal.many()) {
+	if !p.contents && (!shown || p.removal.Unobserved && !p.many) {
 		return noEarlier, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
@@ -137,7 +144,7 @@ func concernsNothing(change) bool { return false }
 // comparable reports whether a removal can be proved by what the clusters say, while the view is behind with their versions. The clusters are
 // read at different moments, so they must not decide about each other.
 func (c *Checker) comparable(p *proof, behind *BehindError) bool {
-	return c.compare != nil && !p.removal.many() && (!p.removal.Ranked || len(p.removal.Clusters) == 1) &&
+	return c.compare != nil && !p.many && (!p.removal.Ranked || len(p.removal.Clusters) == 1) &&
 		!slices.ContainsFunc(behind.Objects, func(object Object) bool { return object.Resource != Clusters })
 }
 
@@ -163,7 +170,7 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // It is a BehindError, or names what it was about.
 	}
-	p := newProof(removal)
+	p := newProof(removal, c.singleReads())
 	p.contents = true
 	return c.prove(ctx, p, func(object Object) bool { return object.Resource == Clusters })
 }
@@ -181,7 +188,7 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	}
 	reads.Go(func() error { return c.readVersions(readsCtx, p, removal.Others, noEarlier) })
 
-	if removal.many() {
+	if p.many {
 		reads.Go(func() error { return c.listClusters(readsCtx, p) })
 	} else {
 		reads.Go(func() error { return c.readClusters(readsCtx, p, excluded) })
@@ -196,7 +203,8 @@ func (c *Checker) readObject(ctx context.Context, p *proof) error {
 	if err != nil {
 		return err
 	}
-	p.object, p.found = read.objects[of.NamespacedName]
+	p.object = read.object
+	_, p.found = read.versions[of.NamespacedName]
 	return nil
 }
 
@@ -214,7 +222,7 @@ func (c *Checker) readBindings(ctx context.Context, p *proof, shown []Object) er
 		if err != nil {
 			return err
 		}
-		versions := list.versions(Bindings)
+		versions := maps.Collect(list.all(Bindings))
 		p.addAll(versions)
 		for _, known := range shown {
 			delete(versions, known)
@@ -241,7 +249,7 @@ func (c *Checker) readVersions(ctx context.Context, p *proof, objects []Object, 
 		reads.Go(func() error {
 			read, err := c.readFor(readsCtx, p, requestOf(object), earliest)
 			if err == nil {
-				p.addAll(map[Object]string{object: read.objects[object.NamespacedName].ResourceVersion})
+				p.addAll(map[Object]string{object: read.versions[object.NamespacedName]})
 			}
 			return err
 		})
@@ -259,7 +267,7 @@ func (c *Checker) readClusters(ctx context.Context, p *proof, excluded func(Obje
 			reads.Go(func() error {
 				scores, err := c.readFor(readsCtx, p, request{resource: Scores, namespace: name}, p.earliest)
 				if err == nil {
-					p.addAll(scores.versions(Scores))
+					p.addAll(maps.Collect(scores.all(Scores)))
 				}
 				return err
 			})
@@ -297,7 +305,7 @@ func (c *Checker) versionsOf(p *proof, resource schema.GroupVersionResource, lis
 	if p.removal.AllClusters && list.isReached(resource, c.observed) {
 		return nil
 	}
-	return p.versionsOf(resource, list)
+	return p.decidingVersions(resource, list)
 }
 
 // wait returns nil once the view has reached the versions, and ErrViewChanged if it has shown a change that concerns the caller. It waits at
@@ -343,7 +351,7 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 		return false
 	}
 
-	behind := c.observed.behind(map[Object]string{last.object: last.version}, last.since)
+	behind := c.observed.behind(maps.All(map[Object]string{last.object: last.version}), last.since)
 	if time.Since(last.at) > maxLag || len(behind) == 0 {
 		delete(c.lagging, resource)
 		return false

@@ -43,6 +43,8 @@ type server struct {
 	// said and shown have the version with which the content of each object last changed, in the server and in the view.
 	said, shown map[freshness.Object]int
 	broken      error
+	// continued has what is left of lists, by what the request for it says.
+	continued map[string]*metav1.PartialObjectMetadataList
 	// failing is the number of lists that fail next.
 	failing int
 	// before is called before a response, and beforeList before that to a LIST in a namespace, if it is not nil.
@@ -56,7 +58,7 @@ type server struct {
 func newServer() *server {
 	s := &server{
 		objects: map[freshness.Object]metav1.ObjectMeta{}, view: freshness.NewObserved(), before: func() {},
-		said: map[freshness.Object]int{}, shown: map[freshness.Object]int{},
+		said: map[freshness.Object]int{}, shown: map[freshness.Object]int{}, continued: map[string]*metav1.PartialObjectMetadataList{},
 	}
 	s.checker = freshness.New(s, s.view, nil)
 	s.see(s.put(object(freshness.ClusterSets, "", "a"), 0))
@@ -136,10 +138,13 @@ func (g getter) Get(_ context.Context, name string, o metav1.GetOptions, _ ...st
 	return &metav1.PartialObjectMetadata{ObjectMeta: is}, nil
 }
 
-func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+func (g getter) List(ctx context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 	g.server.before()
 	if g.server.beforeList != nil {
 		g.server.beforeList(g.namespace)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	g.server.mu.Lock()
 	defer g.server.mu.Unlock()
@@ -152,14 +157,28 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 	if g.server.broken != nil || o.ResourceVersion != "" {
 		return nil, g.server.broken
 	}
-	list := &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(g.server.version)}}
-
-	for of, is := range g.server.objects {
-		if of.Resource == g.of && (g.namespace == "" || g.namespace == of.Namespace) {
-			list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: is})
+	rest, continues := g.server.continued[o.Continue]
+	if !continues {
+		rest = &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: strconv.Itoa(g.server.version)}}
+		for of, is := range g.server.objects {
+			if of.Resource == g.of && (g.namespace == "" || g.namespace == of.Namespace) {
+				rest.Items = append(rest.Items, metav1.PartialObjectMetadata{ObjectMeta: is})
+			}
 		}
 	}
-	return list, nil
+	return g.server.page(rest, o.Limit), nil
+}
+
+// page returns the first objects of a list, and keeps the others for the next request.
+func (s *server) page(list *metav1.PartialObjectMetadataList, limit int64) *metav1.PartialObjectMetadataList {
+	if limit == 0 || len(list.Items) <= int(limit) {
+		return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: list.ResourceVersion}, Items: list.Items}
+	}
+	page, rest := *list, *list
+	page.Continue = fmt.Sprintf("page-%d", len(s.requests))
+	page.Items, rest.Items = list.Items[:limit], list.Items[limit:]
+	s.continued[page.Continue] = &rest
+	return &page
 }
 
 // removal removes the first clusters from the placement as the server has it.

@@ -88,7 +88,7 @@ func (c *Checker) WatchHistory(ctx context.Context) error {
 			return fmt.Errorf("%w: the process ends, so that the next one lists every object", ErrHistoryLost)
 		case <-ticker.C:
 			for _, kind := range inventory.Kinds() {
-				if _, err := c.reader.page(ctx, kind.Resource, metav1.ListOptions{Limit: 1}); err != nil {
+				if _, err := c.reader.page(ctx, kind.Resource, "", metav1.ListOptions{Limit: 1}); err != nil {
 					klog.FromContext(ctx).V(2).Info("Cannot read the version of the API server", "resource", kind.Resource.Resource, "err", err)
 				}
 			}
@@ -106,10 +106,11 @@ func (c *Checker) logDifferences(ctx context.Context) {
 			klog.FromContext(ctx).Error(err, "Listing what has changed with the history of the API server", "resource", kind.Resource.Resource)
 			continue
 		}
-		versions := listVersions(kind.Resource, byName(list), shown)
+		read := reading{versions: versionsOf(list)}
+		read.setGone(shown)
 		var differing []string
 
-		for object, version := range versions {
+		for object, version := range read.all(kind.Resource) {
 			if c.observed.shown(object) != version {
 				differing = append(differing, strings.TrimPrefix(object.String(), "/"))
 			}

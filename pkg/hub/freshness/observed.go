@@ -4,6 +4,7 @@ package freshness
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 
@@ -267,8 +268,21 @@ func (o *Observed) objects(of schema.GroupVersionResource, namespace string) []O
 	return objects
 }
 
+// count returns the number of objects of a resource.
+func (o *Observed) count(of schema.GroupVersionResource) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	count := 0
+	if known := o.resources[of]; known != nil {
+		for _, in := range known.versions {
+			count += len(in)
+		}
+	}
+	return count
+}
+
 // behind returns the objects whose versions the view has not reached: see reached.
-func (o *Observed) behind(versions map[Object]string, since uint64) (behind []Object) {
+func (o *Observed) behind(versions iter.Seq2[Object, string], since uint64) (behind []Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for object, version := range versions {

@@ -3,6 +3,7 @@
 package freshness
 
 import (
+	"maps"
 	"strconv"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestDrop(t *testing.T) {
 		}
 
 		// A proof that reads a version of the object waits until a new watch shows it.
-		if len(o.behind(map[Object]string{object: "8"}, o.Now())) != 1 {
+		if len(o.behind(maps.All(map[Object]string{object: "8"}), o.Now())) != 1 {
 			t.Errorf("%v in version 8 counts as shown", object)
 		}
 	}
@@ -101,7 +102,7 @@ func TestDeletionsAreRememberedAsChangesAre(t *testing.T) {
 		return Object{Resource: widgets, NamespacedName: types.NamespacedName{Name: strconv.Itoa(number)}}
 	}
 	reached := func(o *Observed, object Object, since uint64) bool {
-		return len(o.behind(map[Object]string{object: "5"}, since)) == 0
+		return len(o.behind(maps.All(map[Object]string{object: "5"}), since)) == 0
 	}
 
 	o := NewObserved()

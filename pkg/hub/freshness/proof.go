@@ -21,6 +21,8 @@ type proof struct {
 	object metav1.ObjectMeta
 	found  bool
 
+	// many reports whether the clusters are compared with lists of all of them, and not read one by one.
+	many bool
 	// contents reports that the clusters were compared by what they say, in whichever version. Only what is requested afterwards proves anything
 	// about the same moment then.
 	contents bool
@@ -36,8 +38,12 @@ type proof struct {
 	versions map[Object]string
 }
 
-func newProof(removal ProofRequest) *proof {
-	p := &proof{removal: removal, since: removal.Since, clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{}}
+// newProof returns the proof of a removal, whose clusters are read one by one if it needs no more of them than singleReads.
+func newProof(removal ProofRequest, singleReads int) *proof {
+	p := &proof{
+		removal: removal, many: removal.AllClusters || len(removal.Clusters) > singleReads, since: removal.Since,
+		clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{},
+	}
 	for _, name := range removal.Clusters {
 		p.clusters[name] = true
 	}
@@ -97,33 +103,22 @@ func (p *proof) addAll(versions map[Object]string) {
 	maps.Copy(p.versions, versions)
 }
 
-// versionsOf returns the versions of the deciding clusters, or of their scores, in a list of all: an object that only the
-// view shows does not exist.
-func (p *proof) versionsOf(resource schema.GroupVersionResource, list *reading) map[Object]string {
+// decidingVersions returns the versions of the deciding clusters, or of their scores, in a list of all: an object that only the view shows does
+// not exist.
+func (p *proof) decidingVersions(resource schema.GroupVersionResource, list *reading) map[Object]string {
 	versions := map[Object]string{}
-	switch {
-	case p.removal.AllClusters:
-		versions = list.versions(resource)
-	case resource == Scores:
-		versions = list.versions(resource)
-		maps.DeleteFunc(versions, func(object Object, _ string) bool { return !p.decides(object.Namespace) })
-	}
 	if resource == Clusters {
 		for _, name := range p.removal.Clusters {
-			versions[clusterObject(name)] = list.objects[types.NamespacedName{Name: name}].ResourceVersion
+			versions[clusterObject(name)] = list.versions[types.NamespacedName{Name: name}]
 		}
 	}
-	return versions
-}
-
-// listVersions returns the versions of the objects of a list, and of those that the view shows and the list lacks.
-func listVersions(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) map[Object]string {
-	versions := make(map[Object]string, len(list))
-	for _, object := range shown {
-		versions[object] = ""
+	if resource == Clusters && !p.removal.AllClusters {
+		return versions
 	}
-	for name, meta := range list {
-		versions[Object{Resource: resource, NamespacedName: name}] = meta.ResourceVersion
+	for object, version := range list.all(resource) {
+		if resource == Clusters || p.decides(object.Namespace) {
+			versions[object] = version
+		}
 	}
 	return versions
 }

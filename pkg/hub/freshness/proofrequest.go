@@ -45,12 +45,9 @@ type ProofRequest struct {
 	Scores bool
 }
 
-// many reports whether the clusters are compared with lists of all of them.
-func (r ProofRequest) many() bool { return r.AllClusters || len(r.Clusters) > maxSingleReads }
-
 // readsBindings reports whether the shown bindings are read one by one.
 func (r ProofRequest) readsBindings(shown []Object) bool {
-	return r.KnownBindings && len(shown) <= maxSingleReads
+	return r.KnownBindings && len(shown) <= minSingleReads
 }
 
 // includes reports whether the object selects from a set that is bound to its namespace.

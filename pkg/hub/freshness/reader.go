@@ -5,6 +5,8 @@ package freshness
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"sync"
 	"time"
@@ -17,12 +19,17 @@ import (
 )
 
 const (
-	// readTimeout bounds one request.
+	// readTimeout bounds one request, and listTimeout all pages of a list.
 	readTimeout = 5 * time.Second
+	listTimeout = 10 * time.Second
+	// pageSize is the number of objects that are listed by one request. The metadata of as many ManagedClusters are 4 MB, which take 200 ms; in
+	// one response those of 50,000 take longer than readTimeout, and longer than in pages.
+	pageSize = 2000
 	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
 	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
 	concurrentReads = 128
-	// readingMaxAge is how long after it was sent a request may serve further proofs.
+	// readingMaxAge is how long after it was sent a request may serve further proofs. One whose response takes longer may serve them for twice
+	// that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
 )
 
@@ -38,9 +45,8 @@ type reader struct {
 	mu sync.Mutex
 	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
-	// recent has the last response to each request that was sent less than readingMaxAge ago. expired is the highest view of those that were dropped.
-	recent  map[request]*reading
-	expired uint64
+	// recent has the last response to each request that may serve further proofs.
+	recent map[request]*reading
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -55,23 +61,46 @@ func requestOf(object Object) request {
 
 // reading is the response to a request once done is closed.
 type reading struct {
-	done    chan struct{}
-	objects map[types.NamespacedName]metav1.ObjectMeta
-	err     error
-	// view is the number of the last change of the view when the request was sent, which was at a time.
-	view uint64
-	at   time.Time
-	// shown are the objects of the view when a list was sent. Those that it shows later are changes.
-	shown []Object
+	done chan struct{}
+	// versions are those of the objects that exist. object is the metadata of the object of a GET.
+	versions map[types.NamespacedName]string
+	object   metav1.ObjectMeta
+	err      error
+	// view is the number of the last change of the view when the request was sent, which was at a time. It may serve proofs up to the age maxAge.
+	view   uint64
+	at     time.Time
+	maxAge time.Duration
+	// gone are the objects that the view showed when a list was sent, and that the list lacks. Those that it shows later are changes.
+	gone []Object
 	// reached is set once the view has reached every version of a list of all, and shows no object that the list lacks. The mutex is held while they
 	// are compared, which one of the proofs that use the list does for all.
 	mu      sync.Mutex
 	reached bool
 }
 
-// versions returns the versions of the objects of a list, and of those that the view showed and the list lacks.
-func (r *reading) versions(resource schema.GroupVersionResource) map[Object]string {
-	return listVersions(resource, r.objects, r.shown)
+// setGone sets the objects that the list lacks, of those that the view showed when it was sent.
+func (r *reading) setGone(shown []Object) {
+	for _, object := range shown {
+		if _, listed := r.versions[object.NamespacedName]; !listed {
+			r.gone = append(r.gone, object)
+		}
+	}
+}
+
+// all iterates over the versions of the objects of a list, and over those that the view showed and the list lacks, which have the version "".
+func (r *reading) all(resource schema.GroupVersionResource) iter.Seq2[Object, string] {
+	return func(yield func(Object, string) bool) {
+		for _, object := range r.gone {
+			if !yield(object, "") {
+				return
+			}
+		}
+		for name, version := range r.versions {
+			if !yield(Object{Resource: resource, NamespacedName: name}, version) {
+				return
+			}
+		}
+	}
 }
 
 // isReached reports whether the view has reached every version of a list of all, and shows no object that the list lacks. A change of the view after
@@ -80,7 +109,7 @@ func (r *reading) isReached(resource schema.GroupVersionResource, observed *Obse
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.reached {
-		r.reached = len(observed.behind(r.versions(resource), r.view)) == 0
+		r.reached = len(observed.behind(r.all(resource), r.view)) == 0
 	}
 	return r.reached
 }
@@ -99,14 +128,17 @@ const noEarlier = math.MaxUint64
 func (r *reader) oldest() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.running)+len(r.recent) == 0 {
-		r.expired = r.observed.Now()
+	oldest := r.observed.Now()
+	for _, serving := range []map[request]*reading{r.running, r.recent} {
+		for _, sent := range serving {
+			oldest = min(oldest, sent.view)
+		}
 	}
-	return r.expired
+	return oldest
 }
 
-// read returns the response to a request that is sent after the call, or that was sent less than readingMaxAge ago and not before the change of
-// the view with the number earliest. Such a request that fails is sent again.
+// read returns the response to a request that is sent after the call, or to one that still serves and was not sent before the change of the view
+// with the number earliest. Such a request that fails is sent again.
 func (r *reader) read(ctx context.Context, what request, earliest uint64) (*reading, error) {
 	read, joined := r.reading(ctx, what, earliest)
 	select {
@@ -125,7 +157,7 @@ func (r *reader) reading(ctx context.Context, what request, earliest uint64) (re
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, sent := range []*reading{r.recent[what], r.running[what]} {
-		if sent != nil && sent.view >= earliest && time.Since(sent.at) < readingMaxAge {
+		if sent != nil && sent.view >= earliest && time.Since(sent.at) < sent.maxAge {
 			return sent, true
 		}
 	}
@@ -145,15 +177,14 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	r.limit <- struct{}{}
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request, unless this one serves them.
-	r.running[what], read.view, read.at = read, r.observed.Now(), time.Now()
+	r.running[what], read.view, read.at, read.maxAge = read, r.observed.Now(), time.Now(), listTimeout
 	r.mu.Unlock()
 
 	if what.name == "" {
-		read.shown = r.observed.objects(what.resource, what.namespace)
+		read.err = r.list(ctx, what, read)
+	} else {
+		read.err = r.get(ctx, what, read)
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	read.objects, read.err = r.send(ctx, what)
-	cancel()
 	<-r.limit
 
 	r.mu.Lock()
@@ -161,51 +192,79 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	delete(r.running, what)
 	if read.err == nil {
 		r.recent[what] = read
-		time.AfterFunc(readingMaxAge-time.Since(read.at), func() { r.expire(what, read) })
+		took := time.Since(read.at)
+		read.maxAge = min(max(readingMaxAge, took+took), listTimeout)
+		time.AfterFunc(read.maxAge-took, func() { r.expire(what, read) })
 	}
 	close(read.done)
 }
 
-// expire drops a response whose request was sent before readingMaxAge.
+// expire drops a response that serves no further proofs.
 func (r *reader) expire(what request, read *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.expired = max(r.expired, read.view)
 	if r.recent[what] == read {
 		delete(r.recent, what)
 	}
 }
 
-// send sends a request without a resourceVersion, which makes a GET a quorum read and a LIST consistent.
-func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
-	if what.name != "" {
-		return r.get(ctx, what)
+// list reads the versions of all objects of one moment, without a resourceVersion, which makes it consistent.
+func (r *reader) list(ctx context.Context, what request, into *reading) error {
+	shown := r.observed.objects(what.resource, what.namespace)
+	into.versions = make(map[types.NamespacedName]string, len(shown))
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	for page, err := range r.pages(ctx, what.resource, what.namespace) {
+		if err != nil {
+			return err
+		}
+		maps.Copy(into.versions, page)
 	}
-	bound := r.history.before(what.resource)
-	list, err := r.client.Resource(what.resource).Namespace(what.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("listing the metadata of %s: %w", what.resource.Resource, err)
-	}
-	r.history.listed(what.resource, list.ResourceVersion)
-	return byName(list), r.history.check(bound, list.ResourceVersion)
+	into.setGone(shown)
+	return nil
 }
 
-func (r *reader) get(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
+// get reads an object by quorum: a GET without a resourceVersion.
+func (r *reader) get(ctx context.Context, what request, into *reading) error {
 	named := types.NamespacedName{Namespace: what.namespace, Name: what.name}
 	bound := r.observed.shown(Object{Resource: what.resource, NamespacedName: named})
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
 	object, err := r.client.Resource(what.resource).Namespace(what.namespace).Get(ctx, what.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil, r.history.check("", "")
+		return r.history.check("", "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, named, err)
+		return fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, named, err)
 	}
-	return map[types.NamespacedName]metav1.ObjectMeta{named: trimmed(object)}, r.history.check(bound, object.ResourceVersion)
+	into.versions, into.object = map[types.NamespacedName]string{named: object.ResourceVersion}, trimmed(object)
+	return r.history.check(bound, object.ResourceVersion)
 }
 
-// page requests a part of a whole resource. Nothing is shared with other requests.
+// pages lists the versions of the objects of a resource in a namespace, or in all for "", by page. All pages show the moment of the first one.
+// It ends after an error.
+func (r *reader) pages(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+) iter.Seq2[map[types.NamespacedName]string, error] {
+	return func(yield func(map[types.NamespacedName]string, error) bool) {
+		options := metav1.ListOptions{Limit: pageSize}
+		for more := true; more; more = options.Continue != "" {
+			page, err := r.page(ctx, resource, namespace, options)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			options.Continue = page.Continue
+			if !yield(versionsOf(page), nil) {
+				return
+			}
+		}
+	}
+}
+
+// page requests a part of a resource in a namespace, or in all for "".
 func (r *reader) page(
-	ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions,
+	ctx context.Context, resource schema.GroupVersionResource, namespace string, options metav1.ListOptions,
 ) (*metav1.PartialObjectMetadataList, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -213,7 +272,7 @@ func (r *reader) page(
 	if options.Continue == "" { // Further pages show the moment of the first one.
 		bound = r.history.before(resource)
 	}
-	list, err := r.client.Resource(resource).List(ctx, options)
+	list, err := r.client.Resource(resource).Namespace(namespace).List(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("listing the metadata of %s: %w", resource.Resource, err)
 	}
@@ -222,13 +281,13 @@ func (r *reader) page(
 	return list, r.history.check(bound, list.ResourceVersion)
 }
 
-// byName returns the metadata of the objects of a list by their names.
-func byName(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]metav1.ObjectMeta {
-	objects := make(map[types.NamespacedName]metav1.ObjectMeta, len(list.Items))
+// versionsOf returns the versions of the objects of a list by their names.
+func versionsOf(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]string {
+	versions := make(map[types.NamespacedName]string, len(list.Items))
 	for i := range list.Items {
-		objects[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = trimmed(&list.Items[i])
+		versions[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = list.Items[i].ResourceVersion
 	}
-	return objects
+	return versions
 }
 
 // trimmed returns the metadata that is compared.

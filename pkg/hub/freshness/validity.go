@@ -21,7 +21,7 @@ type Plan struct {
 	Meta *metav1.ObjectMeta
 	// Annotations returns those annotations of the object that Meta has; nil if Meta has all.
 	Annotations func(map[string]string) map[string]string
-	// ProvedAt is when the removals were proved. What was read for that can be older by the duration of the proof and a second.
+	// ProvedAt is when the removals were proved. What was read for that can be older by the duration of the proof and by listTimeout.
 	ProvedAt time.Time
 }
 
