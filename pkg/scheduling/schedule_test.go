@@ -4,6 +4,8 @@ package scheduling
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,7 +196,18 @@ func TestScopeOfSchedule(t *testing.T) {
 				broken = append(broken, set.Name)
 			}
 
+			var inScope, wantScope []string
+			for info := range result.InScope() {
+				inScope = append(inScope, info.Name)
+			}
+			for _, name := range slices.Sorted(maps.Keys(tc.want)) {
+				if tc.want[name] != "OutOfScope" {
+					wantScope = append(wantScope, name)
+				}
+			}
+
 			expect(t, "stages", tc.want, stages(result))
+			expect(t, "in scope", wantScope, inScope)
 			expect(t, "bound", tc.bound, result.Bound)
 			expect(t, "eligible", tc.eligible, result.Eligible)
 			expect(t, "available", tc.available, result.Available)
