@@ -27,6 +27,7 @@ func TestHold(t *testing.T) {
 	}{
 		{"nothing joins: the decisions stay as they are", apart(nil, nil), "a b c d gone", "gone", "", ""},
 		{"clusters join beside one that is kept", apart(nil, nil), "a gone", "gone", "a b c d gone", "gone"},
+		{"kept clusters are sorted, and so are all", apart(nil, nil), "a aa gone", "gone aa", "a aa b c d gone", "aa gone"},
 		{"a cluster that is not kept leaves", apart(nil, nil), "a b c d gone lost", "gone", "a b c d gone", "gone"},
 		{"the wanted number leaves no room", apart(ptr.To[int32](2), nil), "a gone", "gone", "", ""},
 		{"the wanted number leaves room for the best", apart(ptr.To[int32](3), nil), "a gone", "gone", "a b gone", "gone"},
