@@ -28,6 +28,8 @@ func TestCausesOfClusters(t *testing.T) {
 		{StageTaint, "taint gpu:NoSelect not tolerated", 1}, {StageRank, "not needed, 1 wanted", 1},
 	}, w.schedule(t, spec).RejectionsOf(clusters))
 	expect(t, "reason of a cluster that does not exist", DeletedReason, w.schedule(t, spec).ReasonOf("gone"))
+	expect(t, "score of a feasible cluster", 100, w.schedule(t, spec).Score("worse"))
+	expect(t, "score of a cluster that is not feasible", 0, w.schedule(t, spec).Score("us"))
 
 	w.inventory.DeleteBinding("ns", "all")
 	expect(t, "causes out of scope", []Rejection{
