@@ -75,10 +75,13 @@ func TestExpiredScoresAreCounted(t *testing.T) {
 	w.inventory.SetScores(scoreOf("c2", "load", ptr.To(metav1.NewTime(now))))
 	w.inventory.SetScores(scoreOf("c3", "other", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
-	request.Prioritizers = []Prioritizer{{Resource: "load", Score: "cpu", Weight: 1}, {Resource: "load", Score: "memory", Weight: 1}}
+	request.Prioritizers = []Prioritizer{{Resource: "load", Score: "memory", Weight: 1}, {Resource: "load", Score: "cpu", Weight: 1}}
 	result := w.scheduleRequest(t, request)
 	expect(t, "expired", 2, result.Expired)
-	expect(t, "warnings", result.Expired, len(result.Warnings()))
+	expect(t, "warnings", []Warning{
+		{Source: "AddOn/load/cpu", Message: "AddOnPlacementScores c1/load expired"},
+		{Source: "AddOn/load/memory", Message: "AddOnPlacementScores c1/load expired"},
+	}, result.Warnings())
 }
 
 // The cost of CEL is the same for cached results, and is set even when it was exceeded.

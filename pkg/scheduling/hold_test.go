@@ -27,12 +27,16 @@ func TestHold(t *testing.T) {
 	}{
 		{"nothing joins: the decisions stay as they are", apart(nil, nil), "a b c d gone", "gone", "", ""},
 		{"clusters join beside one that is kept", apart(nil, nil), "a gone", "gone", "a b c d gone", "gone"},
+		{"kept clusters are sorted, and so are all", apart(nil, nil), "a aa gone", "gone aa", "a aa b c d gone", "aa gone"},
 		{"a cluster that is not kept leaves", apart(nil, nil), "a b c d gone lost", "gone", "a b c d gone", "gone"},
 		{"the wanted number leaves no room", apart(ptr.To[int32](2), nil), "a gone", "gone", "", ""},
 		{"the wanted number leaves room for the best", apart(ptr.To[int32](3), nil), "a gone", "gone", "a b gone", "gone"},
 		{"a replacement joins", apart(ptr.To[int32](2), nil), "gone lost", "gone", "a gone", "gone"},
 		{"a constraint: clusters join beside one that is not feasible", apart(nil, nil, apartInZones), "a gone", "gone", "a b c d gone", "gone"},
 		{"a constraint: none joins beside a feasible one", apart(nil, nil, apartInZones), "a d", "d", "", ""},
+		{"a constraint: none joins without room for all", apart(ptr.To[int32](3), nil, apartInZones), "a gone", "gone", "", ""},
+		{"a soft constraint: the best joins beside a feasible one", apart(ptr.To[int32](3), nil, softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")),
+			"a d", "d", "a b d", "d"},
 		{"anti-affinity: none joins beside a feasible one", apart(nil, byZone), "a d", "d", "", ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -59,13 +63,36 @@ func names(r *Result) string {
 	return strings.Join(all, " ")
 }
 
-// docs/spec/differences.md B12: a postponed removal keeps every cluster, and lets others join.
+// docs/spec/differences.md B12: a postponed removal keeps every cluster, and lets others join. It adds no cluster that has left the decisions lately.
 func TestPostponedResultsGain(t *testing.T) {
 	hub := newRandomHub(named("a"), named("b"))
-	hub.incumbents = map[string]bool{"a": true, "gone": true, "lost": true}
+	hub.incumbents = map[string]bool{"a": true, "gone": true, "lost": true, "left": false}
 	result := hub.scheduleRequest(t, apart(nil, nil))
 	postponed := result.Postpone(Postponement{Reason: "Behind", Message: "The view is old."}, now)
 	expect(t, "selected", "a b gone lost", names(postponed))
 	expect(t, "kept", "gone lost", strings.Join(postponed.Kept, " "))
+	expect(t, "outcome", Postponed, postponed.Outcome())
+	expect(t, "keeps clusters that leave", true, postponed.KeepsLeaving())
+	expect(t, "applies", true, postponed.Applies())
 	expect(t, "the original result", "a b", names(result))
+	expect(t, "the original result keeps clusters that leave", false, result.KeepsLeaving())
+}
+
+// TestChanges checks which decisions differ from a result that selects the clusters a and b.
+func TestChanges(t *testing.T) {
+	result := newRandomHub(named("a"), named("b")).scheduleRequest(t, apart(nil, nil))
+	for _, tc := range []struct {
+		reason   string
+		existing map[string]bool
+		want     bool
+	}{
+		{"the same clusters", map[string]bool{"a": true, "b": true}, false},
+		{"a cluster leaves", map[string]bool{"a": true, "b": true, "gone": true}, true},
+		{"a cluster joins", map[string]bool{"a": true}, true},
+		{"a cluster replaces another one", map[string]bool{"a": true, "gone": true}, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			expect(t, "changes", tc.want, result.Changes(tc.existing))
+		})
+	}
 }

@@ -34,6 +34,7 @@ func TestB18ClustersThatHaveLeftAreIncumbents(t *testing.T) {
 		{"without Steady it would not stay", unsteady, Incumbents{"c3": true, "c4": true}, []string{"c1", "c2"}, 1},
 		{"without Steady the other does not come back", unsteady, Incumbents{"c3": true, "c4": false}, []string{"c1", "c2"}, 1},
 		{"one that does not exist", two, Incumbents{"c9": false}, []string{"c1", "c2"}, 1},
+		{"one comes back in place of one that does not exist", two, Incumbents{"c4": false, "c9": true}, []string{"c4", "c1"}, 1},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newRandomHub(named("c1"), named("c2"), named("c3"), named("c4"))

@@ -93,19 +93,23 @@ func TestMissingScores(t *testing.T) {
 func TestMissingScoreTexts(t *testing.T) {
 	for _, tc := range []struct {
 		reason      string
+		score       string
 		annotations map[string]string
 		want        map[string]string
 	}{
-		{"upstream's rule", nil, map[string]string{
+		{"upstream's rule", "cpu", nil, map[string]string{
 			"expired": "score expired at 2026-01-02T03:04:04Z, counted as 0", "none": "no score, counted as 0", "other": "no score, counted as 0",
 		}},
-		{"worst", worstScores, map[string]string{
+		{"worst", "cpu", worstScores, map[string]string{
 			"expired": "score expired at 2026-01-02T03:04:04Z, counted as -100", "none": "no score, counted as -100",
 			"other": "no score, counted as -100",
 		}},
+		{"an expired object without the entry has no score", "memory", nil, map[string]string{
+			"bad": "no score, counted as 0", "expired": "no score, counted as 0", "good": "no score, counted as 0", "none": "no score, counted as 0",
+		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			placement := placementOf(placementSpec{PrioritizerPolicy: exact(builtIn(Steady, 1), addOn("demo", "cpu", 1))})
+			placement := placementOf(placementSpec{PrioritizerPolicy: exact(builtIn(Steady, 1), addOn("demo", tc.score, 1))})
 			placement.Annotations = tc.annotations
 			result := newScoredHub().scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placement))
 			got := map[string]string{}
@@ -119,6 +123,12 @@ func TestMissingScoreTexts(t *testing.T) {
 			expect(t, "texts", tc.want, got)
 		})
 	}
+}
+
+// TestReasonOfExpiredAndAbsentScores checks that a reason names both of a cluster with an expired score of one prioritizer and no score of another.
+func TestReasonOfExpiredAndAbsentScores(t *testing.T) {
+	result := newScoredHub().schedule(t, placementSpec{PrioritizerPolicy: exact(addOn("demo", "cpu", 1), addOn("demo", "memory", 1))})
+	expect(t, "reason", "score 0, rank 3 of 5, its score has expired, no score, counted as 0", result.ReasonOf("expired"))
 }
 
 // docs/spec/differences.md C3: a CEL expression sees no expired scores, and the reason says so.

@@ -73,24 +73,32 @@ func checkRanges(t interface {
 	}
 }
 
-// C2: amounts that no cluster has get the lowest score, and leave the scores of the other clusters unmoved.
+// C2: amounts that no cluster has get the lowest score, and leave the scores of the other clusters unmoved. The bound depends on the resource.
 func TestAmountsBeyondAllBounds(t *testing.T) {
+	both := []string{ResourceAllocatableCPU, ResourceAllocatableMemory}
+	cpu, memory := both[:1], both[1:]
 	for _, tc := range []struct {
 		reason  string
+		names   []string
 		amounts [3]string
 		want    map[string]int64
 	}{
-		{"infinite as a float", [3]string{"1e400", "0", "0"}, map[string]int64{"c0": -100, "c1": 100, "c2": 100}},
-		{"the others keep their order and their scores", [3]string{"1e400", "64", "32"},
+		{"infinite as a float", both, [3]string{"1e400", "0", "0"}, map[string]int64{"c0": -100, "c1": 100, "c2": 100}},
+		{"the others keep their order and their scores", both, [3]string{"1e400", "64", "32"},
 			map[string]int64{"c0": -100, "c1": 100, "c2": -100}},
-		{"two that are beyond all bounds", [3]string{"1e400", "1e300", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
-		{"in both directions", [3]string{"1e400", "-1e400", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
-		{"all of them", [3]string{"1e400", "1e2147483647", "9e999"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
-		{"capped by the type itself", [3]string{"16Ei", "1e400", "4Ei"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
-		{"the most that counts of CPU", [3]string{"1e9", "0", "5e8"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
-		{"the least there is", [3]string{"1e-400", "0", "2n"}, map[string]int64{"c0": 0, "c1": -100, "c2": 100}},
+		{"two that are beyond all bounds", both, [3]string{"1e400", "1e300", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"in both directions", both, [3]string{"1e400", "-1e400", "0"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"all of them", both, [3]string{"1e400", "1e2147483647", "9e999"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
+		{"capped by the type itself", both, [3]string{"16Ei", "1e400", "4Ei"}, map[string]int64{"c0": -100, "c1": -100, "c2": -100}},
+		{"the most that counts of CPU", both, [3]string{"1e9", "0", "5e8"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
+		{"more cores than any cluster has", cpu, [3]string{"1000000001", "0", "5e8"}, map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"as many bytes of memory", memory, [3]string{"1000000001", "0", "5e8"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
+		{"the most that counts of memory", memory, [3]string{"9007199254740992", "0", "4Pi"}, map[string]int64{"c0": 100, "c1": -100, "c2": 0}},
+		{"more memory than any cluster has", memory, [3]string{"9007199254740994", "0", "4Pi"},
+			map[string]int64{"c0": -100, "c1": -100, "c2": 100}},
+		{"the least there is", both, [3]string{"1e-400", "0", "2n"}, map[string]int64{"c0": 0, "c1": -100, "c2": 100}},
 	} {
-		for _, name := range []string{ResourceAllocatableCPU, ResourceAllocatableMemory} {
+		for _, name := range tc.names {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {
 				w := newRandomHub()
 				for n, amount := range tc.amounts {

@@ -43,6 +43,10 @@ func TestExceedingTheCostAgainAndAgainIsQuarantined(t *testing.T) {
 		t.Fatalf("got %+v, want an Invalid Result until the end of the quarantine", result)
 	}
 
+	invalid := *first
+	invalid.Errors = field.ErrorList{field.Required(field.NewPath("spec"), "of the Request")}
+	expect(t, "errors of a quarantined Request that is invalid", invalid.Errors, quarantined(&invalid, begin).Errors)
+
 	for _, tc := range []struct {
 		reason string
 		got    *Result

@@ -4,6 +4,7 @@ package scheduling
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,6 +95,43 @@ func TestCausesAmongClusters(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			expect(t, "causes", tc.want, causesOf(w.scheduleRequest(t, tc.request)))
+		})
+	}
+}
+
+// TestShort checks that a clause is one valid line of at most 200 bytes.
+func TestShort(t *testing.T) {
+	for _, tc := range []struct {
+		reason, clause, want string
+	}{
+		{"lines become one", "a &&\n\t b", "a && b"},
+		{"as long as allowed", strings.Repeat("x", 200), strings.Repeat("x", 200)},
+		{"a byte longer", strings.Repeat("x", 201), strings.Repeat("x", 197) + "..."},
+		{"no character is cut", strings.Repeat("é", 101), strings.Repeat("é", 98) + "..."},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			expect(t, "short", tc.want, Rejection{Clause: tc.clause}.Short())
+		})
+	}
+}
+
+// TestSummarize checks that three rejections are listed, and that the clusters of all others are counted together.
+func TestSummarize(t *testing.T) {
+	found := []Rejection{
+		{Clause: "a", Clusters: 9}, {Clause: "b", Clusters: 8}, {Clause: "c", Clusters: 7}, {Clause: "d", Clusters: 3}, {Clause: "e", Clusters: 2},
+	}
+	for _, tc := range []struct {
+		reason     string
+		rejections int
+		want       string
+	}{
+		{"none", 0, ""},
+		{"as many as are listed", 3, "a (9), b (8), c (7)"},
+		{"one more than are listed", 4, "a (9), b (8), c (7), other causes (3)"},
+		{"two more than are listed", 5, "a (9), b (8), c (7), other causes (5)"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			expect(t, "summary", tc.want, Summarize(found[:tc.rejections]))
 		})
 	}
 }

@@ -27,6 +27,9 @@ func TestCausesOfClusters(t *testing.T) {
 		{StageTerminating, "deleted", 2}, {StagePredicate, "predicate 1 label region In [eu]", 1},
 		{StageTaint, "taint gpu:NoSelect not tolerated", 1}, {StageRank, "not needed, 1 wanted", 1},
 	}, w.schedule(t, spec).RejectionsOf(clusters))
+	expect(t, "reason of a cluster that does not exist", DeletedReason, w.schedule(t, spec).ReasonOf("gone"))
+	expect(t, "score of a feasible cluster", 100, w.schedule(t, spec).Score("worse"))
+	expect(t, "score of a cluster that is not feasible", 0, w.schedule(t, spec).Score("us"))
 
 	w.inventory.DeleteBinding("ns", "all")
 	expect(t, "causes out of scope", []Rejection{
@@ -35,6 +38,8 @@ func TestCausesOfClusters(t *testing.T) {
 	spec.NumberOfClusters = ptr.To[int32](-1)
 	broken := Schedule(ConvertV1beta1(selector.NewCompiler(), placementOf(spec)), w.inventory.Snapshot(), nil, now)
 	expect(t, "causes without an answer", []Rejection{}, broken.RejectionsOf(clusters))
+	_, found := broken.VerdictOf("us")
+	expect(t, "a verdict without an answer", false, found)
 }
 
 // IsFeasible follows the verdict, and the rejection of a single cluster equals its rejection among all clusters.

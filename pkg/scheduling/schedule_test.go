@@ -4,6 +4,8 @@ package scheduling
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,7 +196,18 @@ func TestScopeOfSchedule(t *testing.T) {
 				broken = append(broken, set.Name)
 			}
 
+			var inScope, wantScope []string
+			for info := range result.InScope() {
+				inScope = append(inScope, info.Name)
+			}
+			for _, name := range slices.Sorted(maps.Keys(tc.want)) {
+				if tc.want[name] != "OutOfScope" {
+					wantScope = append(wantScope, name)
+				}
+			}
+
 			expect(t, "stages", tc.want, stages(result))
+			expect(t, "in scope", wantScope, inScope)
 			expect(t, "bound", tc.bound, result.Bound)
 			expect(t, "eligible", tc.eligible, result.Eligible)
 			expect(t, "available", tc.available, result.Available)
@@ -312,26 +325,34 @@ func TestSatisfied(t *testing.T) {
 	}
 }
 
-// TestComparesAll checks which Requests depend on the order of the clusters, and for which of them clusters that are not selected matter.
+// TestComparesAll checks which Requests depend on the order of the clusters, for which of them clusters that are not selected matter, and which
+// depend on the decisions of other Placements.
 func TestComparesAll(t *testing.T) {
 	one, cpu := ptr.To[int32](1), exact(builtIn(ResourceAllocatableCPU, 1))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.ScheduleAnyway)
 	lower := func(spec placementSpec) *Request { return ConvertV1beta1(selector.NewCompiler(), placementOf(spec)) }
 	for _, tc := range []struct {
-		reason          string
-		request         *Request
-		ranks, compares bool
+		reason                          string
+		request                         *Request
+		ranks, compares, readsDecisions bool
 	}{
-		{"all that match", lower(placementSpec{PrioritizerPolicy: cpu}), false, false},
-		{"the best", lower(placementSpec{NumberOfClusters: one}), true, false},
-		{"the best by relative scores", lower(placementSpec{NumberOfClusters: one, PrioritizerPolicy: cpu}), true, true},
-		{"all, sorted by score", lower(placementSpec{SortBy: clusterv1beta1.PlacementSortByScore}), true, false},
-		{"anti-affinity", apart(nil, byZone), true, true},
-		{"spread constraints", apart(nil, nil, evenly), true, true},
+		{"all that match", lower(placementSpec{}), false, false, false},
+		{"all that match, with relative scores", lower(placementSpec{PrioritizerPolicy: cpu}), false, false, false},
+		{"the best", lower(placementSpec{NumberOfClusters: one}), true, false, true},
+		{"the best by relative scores", lower(placementSpec{NumberOfClusters: one, PrioritizerPolicy: cpu}), true, true, false},
+		{"all, sorted by score", lower(placementSpec{SortBy: clusterv1beta1.PlacementSortByScore}), true, false, true},
+		{"anti-affinity", apart(nil, byZone), true, true, false},
+		{"spread constraints", apart(nil, nil, evenly), true, true, false},
+		{"spread constraints and the decisions in domains", lower(placementSpec{
+			PrioritizerPolicy: exact(builtIn(SpreadScore, 1)), SpreadPolicy: clusterv1beta1.SpreadPolicy{
+				SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{evenly},
+			},
+		}), true, true, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			expect(t, "ranks", tc.ranks, tc.request.Ranks())
 			expect(t, "compares all", tc.compares, tc.request.ComparesAll())
+			expect(t, "reads decisions", tc.readsDecisions, tc.request.ReadsDecisions())
 		})
 	}
 }

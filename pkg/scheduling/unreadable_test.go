@@ -104,6 +104,24 @@ func TestUnreadableClusters(t *testing.T) {
 	}
 }
 
+// TestReasonsOfUnreadableClusters checks that reasons name the cluster that precedes others because a field of it cannot be decoded.
+func TestReasonsOfUnreadableClusters(t *testing.T) {
+	w := newRandomHub(sized("c1", "50"), spoilt(t, named("c2"), "status.allocatable.cpu"))
+	w.incumbents["c2"] = true
+	result := w.schedule(t, placementSpec{
+		NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(builtIn(ResourceAllocatableCPU, 1)),
+	})
+	expect(t, "c1", "rank 2 of 2, 1 wanted, c2 is kept because something of it cannot be read", result.ReasonOf("c1"))
+	expect(t, "c2", "score 0, rank 1 of 2, kept because something of it cannot be read", result.ReasonOf("c2"))
+}
+
+// TestUnreadableClustersOutOfScope checks that a Placement is told nothing of a cluster that is not in scope.
+func TestUnreadableClustersOutOfScope(t *testing.T) {
+	w := newRandomHub(spoilt(t, named("c1"), "status.allocatable.cpu"))
+	w.inventory.DeleteBinding("ns", "all")
+	expect(t, "told", 0, len(w.schedule(t, placementSpec{}).Unreadable()))
+}
+
 func TestUnreadableScores(t *testing.T) {
 	best := placementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(addOn("load", "x", 1))}
 	item := func(value int32) clusterv1alpha1.AddOnPlacementScoreItem {
