@@ -28,10 +28,10 @@ var (
 )
 
 const (
-	// minSingleReads is the number of objects up to which these are read one by one, and clustersPerRead that of the clusters of the hub for each
-	// cluster that is read so; more are compared with a list of all. A list costs the API server as much as reading a thirtieth of it.
-	minSingleReads  = 8
-	clustersPerRead = 100
+	// minSingleReads is the number of objects up to which these are read one by one, and objectsPerRead that of the objects of the hub for each that
+	// is read so; more are compared with a list of all. A list costs the API server as much as reading a thirtieth of it.
+	minSingleReads = 8
+	objectsPerRead = 100
 	// maxWait is how long Prove waits for event handlers that are behind. After that, further calls do not wait for the same resource until
 	// it has caught up.
 	maxWait = 2 * time.Second
@@ -74,9 +74,9 @@ func New(
 	}
 }
 
-// singleReads returns how many clusters are read one by one for a proof.
-func (c *Checker) singleReads() int {
-	return max(minSingleReads, c.observed.count(Clusters)/clustersPerRead)
+// singleReads returns how many objects of a resource are read one by one for a proof.
+func (c *Checker) singleReads(of schema.GroupVersionResource) int {
+	return max(minSingleReads, c.observed.count(of)/objectsPerRead)
 }
 
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
@@ -88,7 +88,7 @@ func (c *Checker) Prove(ctx context.Context, removal ProofRequest) error {
 			return err
 		}
 	}
-	p := newProof(removal, c.singleReads())
+	p := newProof(removal)
 
 	err := c.prove(ctx, p, func(Object) bool { return false })
 	if behind, ok := errors.AsType[*BehindError](err); ok && c.comparable(p, behind) {
@@ -123,7 +123,7 @@ func (c *Checker) prove(ctx context.Context, p *proof, excluded func(Object) boo
 // with such a change, which no later request would find, the error is ErrViewChanged.
 func (c *Checker) earliest(ctx context.Context, p *proof) (uint64, error) {
 	shown := compareVersions(c.observed.shown(p.removal.Object), p.removal.Meta.ResourceVersion) >= 0
-	if !p.contents && (!shown || p.removal.Unobserved && !p.many) {
+	if !p.contents && (!shown || p.removal.Unobserved && !p.removal.many()) {
 		return noEarlier, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
@@ -144,7 +144,7 @@ func concernsNothing(change) bool { return false }
 // comparable reports whether a removal can be proved by what the clusters say, while the view is behind with their versions. The clusters are
 // read at different moments, so they must not decide about each other.
 func (c *Checker) comparable(p *proof, behind *BehindError) bool {
-	return c.compare != nil && !p.many && (!p.removal.Ranked || len(p.removal.Clusters) == 1) &&
+	return c.compare != nil && !p.removal.many() && (!p.removal.Ranked || len(p.removal.Clusters) == 1) &&
 		!slices.ContainsFunc(behind.Objects, func(object Object) bool { return object.Resource != Clusters })
 }
 
@@ -170,7 +170,7 @@ func (c *Checker) proveContents(ctx context.Context, removal ProofRequest, behin
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // It is a BehindError, or names what it was about.
 	}
-	p := newProof(removal, c.singleReads())
+	p := newProof(removal)
 	p.contents = true
 	return c.prove(ctx, p, func(object Object) bool { return object.Resource == Clusters })
 }
@@ -188,12 +188,17 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 	}
 	reads.Go(func() error { return c.readVersions(readsCtx, p, removal.Others, noEarlier) })
 
-	if p.many {
+	if removal.many() && !c.readsSingly(p) {
 		reads.Go(func() error { return c.listClusters(readsCtx, p) })
 	} else {
 		reads.Go(func() error { return c.readClusters(readsCtx, p, excluded) })
 	}
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
+}
+
+// readsSingly reports whether many clusters are read one by one: a list of all of them would cost more, and none has been read that serves.
+func (c *Checker) readsSingly(p *proof) bool {
+	return !p.removal.AllClusters && len(p.removal.Clusters) <= c.singleReads(Clusters) && !c.reader.has(request{resource: Clusters}, p.earliest)
 }
 
 // readObject reads the object of a removal.
@@ -211,13 +216,12 @@ func (c *Checker) readObject(ctx context.Context, p *proof) error {
 // readBindings reads the sets of the bindings of the namespace that the view shows, and these bindings one by one, or all by a list. The sets of
 // bindings that only the list has are read after it.
 func (c *Checker) readBindings(ctx context.Context, p *proof, shown []Object) error {
-	sets := p.removal.sets(namesOf(shown))
-	if p.removal.readsBindings(shown) {
-		return c.readVersions(ctx, p, slices.Concat(shown, sets), p.earliest)
-	}
 	reads, readsCtx := errgroup.WithContext(ctx)
-	reads.Go(func() error { return c.readVersions(readsCtx, p, sets, p.earliest) })
+	reads.Go(func() error { return c.readSets(readsCtx, p, shown) })
 	reads.Go(func() error {
+		if p.removal.readsBindings(shown) {
+			return c.readVersions(readsCtx, p, shown, p.earliest)
+		}
 		list, err := c.readFor(readsCtx, p, request{resource: Bindings, namespace: p.removal.Object.Namespace}, p.earliest)
 		if err != nil {
 			return err
@@ -227,9 +231,27 @@ func (c *Checker) readBindings(ctx context.Context, p *proof, shown []Object) er
 		for _, known := range shown {
 			delete(versions, known)
 		}
-		return c.readVersions(readsCtx, p, p.removal.sets(namesOf(slices.Collect(maps.Keys(versions)))), p.earliest)
+		return c.readSets(readsCtx, p, slices.Collect(maps.Keys(versions)))
 	})
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
+}
+
+// readSets reads the sets of bindings that decide about a removal, one by one or all by a list.
+func (c *Checker) readSets(ctx context.Context, p *proof, bindings []Object) error {
+	sets := p.removal.sets(namesOf(bindings))
+	if len(sets) <= c.singleReads(ClusterSets) {
+		return c.readVersions(ctx, p, sets, p.earliest)
+	}
+	list, err := c.readFor(ctx, p, request{resource: ClusterSets}, p.earliest)
+	if err != nil {
+		return err
+	}
+	versions := make(map[Object]string, len(sets))
+	for _, set := range sets {
+		versions[set] = list.versions[set.NamespacedName]
+	}
+	p.addAll(versions)
+	return nil
 }
 
 // readFor returns the response to a request for a proof. The request was not sent before the change of the view with the number earliest.

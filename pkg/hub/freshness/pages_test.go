@@ -111,6 +111,71 @@ func TestHowManyClustersAreReadOneByOne(t *testing.T) {
 	}
 }
 
+// B11: clusters that would be read one by one are compared with a list of all that was read for another removal.
+func TestAListThatWasReadServesAFewClusters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLargeServer(2000)
+		for _, removal := range []freshness.ProofRequest{s.ofAll(), s.removal(20)} {
+			if got := s.prove(t, removal); got != "proved" {
+				t.Errorf("got %q", got)
+			}
+		}
+		if gets, lists := s.sent("get managedclusters c00"), s.sent("list managedclusters"); gets != 0 || lists != 1 {
+			t.Errorf("the first cluster was read %d times and the list %d times, want the list once", gets, lists)
+		}
+		<-time.After(time.Second)
+		if got := s.prove(t, s.removal(20)); got != "proved" || s.sent("get managedclusters c00") != 1 {
+			t.Errorf("a second later: got %q, and the first cluster was read %d times, want once", got, s.sent("get managedclusters c00"))
+		}
+	})
+}
+
+// B11: the sets of a namespace are read one by one up to eight, and compared with a list of all beyond.
+func TestManySetsAreListed(t *testing.T) {
+	set := object(freshness.ClusterSets, "", "set-1")
+	for _, tc := range []struct {
+		reason      string
+		sets        int
+		happens     func(*server)
+		gets, lists int
+		want        string
+	}{
+		{"eight", 8, func(*server) {}, 8, 0, "proved"},
+		{"nine", 9, func(*server) {}, 0, 1, "proved"},
+		{
+			"the view is behind with one of nine", 9, func(s *server) { s.put(set, 0) }, 0, 1,
+			"the watch has not shown the latest version of managedclustersets set-1",
+		},
+		{
+			"one of nine is gone, which the view has not shown", 9, func(s *server) { delete(s.objects, set) }, 0, 1,
+			"the watch has not shown the latest version of managedclustersets set-1",
+		},
+		{"the view is behind with one that is not bound", 9, func(s *server) { s.put(object(freshness.ClusterSets, "", "z"), 0) }, 0, 1, "proved"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer() // It has a set that is bound.
+				for i := 1; i < tc.sets; i++ {
+					name := fmt.Sprintf("set-%d", i)
+					s.see(s.put(object(freshness.ClusterSets, "", name), 0))
+					s.see(s.put(object(freshness.Bindings, "ns", name), 0))
+				}
+				tc.happens(s)
+				if got := s.prove(t, s.removal(1)); got != tc.want {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+				gets := s.sent("get managedclustersets a")
+				for i := 1; i < tc.sets; i++ {
+					gets += s.sent(fmt.Sprintf("get managedclustersets set-%d", i))
+				}
+				if lists := s.sent("list managedclustersets"); gets != tc.gets || lists != tc.lists {
+					t.Errorf("%d sets were read and %d lists, want %d and %d", gets, lists, tc.gets, tc.lists)
+				}
+			})
+		})
+	}
+}
+
 // B11: a list serves further proofs for a second after it was sent, and one that takes longer for twice as long as it takes, for ten seconds at
 // most.
 func TestHowLongAListServes(t *testing.T) {

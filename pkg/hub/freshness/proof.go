@@ -21,8 +21,6 @@ type proof struct {
 	object metav1.ObjectMeta
 	found  bool
 
-	// many reports whether the clusters are compared with lists of all of them, and not read one by one.
-	many bool
 	// contents reports that the clusters were compared by what they say, in whichever version. Only what is requested afterwards proves anything
 	// about the same moment then.
 	contents bool
@@ -38,12 +36,8 @@ type proof struct {
 	versions map[Object]string
 }
 
-// newProof returns the proof of a removal, whose clusters are read one by one if it needs no more of them than singleReads.
-func newProof(removal ProofRequest, singleReads int) *proof {
-	p := &proof{
-		removal: removal, many: removal.AllClusters || len(removal.Clusters) > singleReads, since: removal.Since,
-		clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{},
-	}
+func newProof(removal ProofRequest) *proof {
+	p := &proof{removal: removal, since: removal.Since, clusters: make(map[string]bool, len(removal.Clusters)), versions: map[Object]string{}}
 	for _, name := range removal.Clusters {
 		p.clusters[name] = true
 	}

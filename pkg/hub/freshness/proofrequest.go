@@ -45,6 +45,9 @@ type ProofRequest struct {
 	Scores bool
 }
 
+// many reports whether the clusters may be compared with lists of all of them.
+func (r ProofRequest) many() bool { return r.AllClusters || len(r.Clusters) > minSingleReads }
+
 // readsBindings reports whether the shown bindings are read one by one.
 func (r ProofRequest) readsBindings(shown []Object) bool {
 	return r.KnownBindings && len(shown) <= minSingleReads

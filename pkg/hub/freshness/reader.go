@@ -78,6 +78,11 @@ type reading struct {
 	reached bool
 }
 
+// serves reports whether a request serves a further proof, if it was sent and not before the change of the view with the number earliest.
+func (r *reading) serves(earliest uint64) bool {
+	return r != nil && r.view >= earliest && time.Since(r.at) < r.maxAge
+}
+
 // setGone sets the objects that the list lacks, of those that the view showed when it was sent.
 func (r *reading) setGone(shown []Object) {
 	for _, object := range shown {
@@ -152,12 +157,19 @@ func (r *reader) read(ctx context.Context, what request, earliest uint64) (*read
 	return read, read.err
 }
 
+// has reports whether there is a response that serves, to a request that was not sent before the change of the view with the number earliest.
+func (r *reader) has(what request, earliest uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.recent[what].serves(earliest)
+}
+
 // reading returns an earlier request that serves, or one that was not sent yet.
 func (r *reader) reading(ctx context.Context, what request, earliest uint64) (read *reading, joined bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, sent := range []*reading{r.recent[what], r.running[what]} {
-		if sent != nil && sent.view >= earliest && time.Since(sent.at) < sent.maxAge {
+		if sent.serves(earliest) {
 			return sent, true
 		}
 	}
