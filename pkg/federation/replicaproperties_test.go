@@ -119,6 +119,8 @@ func TestPlanReplicasByWeight(t *testing.T) {
 		{"one more than its exact share, because the others are nearer to none", []int32{8, 1, 1, 1, 1}, 4, []int32{4, 0, 0, 0, 0}},
 		{"all others are nearer to none than to one", []int32{10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 5, []int32{5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 		{"the largest weights and totals", []int32{math.MaxInt32, 1}, math.MaxInt32, []int32{math.MaxInt32 - 1, 1}},
+		{"the quotient of the lower weight is higher by less than a level", []int32{3_000_000, 1_000_001}, 2, []int32{1, 1}},
+		{"the quotient of the lower weight is lower by less than a level", []int32{3_000_000, 999_999}, 2, []int32{2, 0}},
 		{"no weight", []int32{0, 0}, 9, []int32{0, 0}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
