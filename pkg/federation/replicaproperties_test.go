@@ -113,6 +113,8 @@ func TestPlanReplicasByWeight(t *testing.T) {
 		want    []int32
 	}{
 		{"exact shares", []int32{3, 2, 1}, 12, []int32{6, 4, 2}},
+		{"each one has a replica before the first one has two for twice the weight", []int32{2, 1}, 2, []int32{1, 1}},
+		{"of equal quotients, that of the higher weight is first", []int32{3, 1}, 2, []int32{2, 0}},
 		{"before the growth", []int32{170, 110, 60}, 6, []int32{3, 2, 1}},
 		{"growth takes none from the last one", []int32{170, 110, 60}, 7, []int32{4, 2, 1}},
 		{"the first clusters do not round up one after the other", []int32{13, 12, 11, 10}, 10, []int32{3, 3, 2, 2}},

@@ -44,6 +44,8 @@ func TestPlanReplicas(t *testing.T) {
 			map[string]int32{"eu1": 6, "eu2": 3}},
 		{"federated-selector 3.1.6: minimums come first", `{"clusters":{"eu1":{"weight":1},"eu2":{"minReplicas":7}}}`, available("eu1", "eu2"),
 			map[string]int32{"eu1": 2, "eu2": 7}},
+		{"federated-selector 3.1.6: of equal quotients beyond the minimums, that of the higher weight is first",
+			`{"clusters":{"eu1":{"minReplicas":7,"weight":3},"eu2":{"weight":1}}}`, available("eu1", "eu2"), map[string]int32{"eu1": 9, "eu2": 0}},
 		{"federated-selector 3.1.6: a fixed number", `{"clusters":{"eu1":{"minReplicas":2,"maxReplicas":2,"weight":9},"eu2":{"weight":1}}}`,
 			available("eu1", "eu2"), map[string]int32{"eu1": 2, "eu2": 7}},
 		{"federated-selector 3.1.6: maximums bound the sum", `{"clusters":{"*":{"maxReplicas":2,"weight":1}}}`, available("eu1", "eu2"),
