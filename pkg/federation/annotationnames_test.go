@@ -15,6 +15,7 @@ func TestUnknownAnnotation(t *testing.T) {
 		"federation.kubernetes.io/cluster-selector":             meant(SelectorAnnotation),
 		"federation.alpha.kubernetes.io/cluster-selecter":       meant(SelectorAnnotation),
 		"federation.alpha.kubernetes.io/clusterselector":        meant(SelectorAnnotation),
+		"federation.alpha.kubernetes.io/clustr-selectr":         meant(SelectorAnnotation),
 		"federation.alpha.kubernetes.io/orphan":                 meant(OrphanAnnotation),
 		"federation.alpha.kubernetes.io/deployment-preferences": meant(DeploymentPreferencesAnnotation),
 		"federation.kubernetes.io/placement":                    meant(PlacementAnnotation),

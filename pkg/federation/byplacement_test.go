@@ -21,9 +21,16 @@ func TestDecisionsStayInScope(t *testing.T) {
 		t.Error(diff)
 	}
 	h.works = withWorks("other")
-
 	if diff := cmp.Diff([]string{"eu1"}, h.evaluate(object).Selected); diff != "" {
 		t.Error(diff)
+	}
+	h.bindInvalid()
+	if diff := cmp.Diff([]string{"eu1", "other"}, h.evaluate(object).Selected); diff != "" {
+		t.Errorf("law 6: a cluster that has the object loses it, although a set that is invalid may contain it: %s", diff)
+	}
+	h.works = nil
+	if diff := cmp.Diff([]string{"eu1"}, h.evaluate(object).Selected); diff != "" {
+		t.Errorf("law 6: a cluster gets the object because a set that is invalid may contain it: %s", diff)
 	}
 	if diff := cmp.Diff([]string{"eu1", "gone", "other"}, h.decisions["p"].Clusters); diff != "" {
 		t.Errorf("the decisions were changed: %s", diff)

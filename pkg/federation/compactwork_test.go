@@ -93,6 +93,9 @@ func TestCompactWorkChangesNothingThatIsRead(t *testing.T) {
 				{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &deleted},
 			}
 		}},
+		{"the clusters that a Placement has selected", func(w *workv1.ManifestWork) {
+			w.Status.ResourceStatus.Manifests[1].StatusFeedbacks.Values[1].Name = SelectedClusters
+		}},
 		{"without manifests", func(w *workv1.ManifestWork) { w.Spec.Workload.Manifests = nil }},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -223,6 +226,13 @@ func TestMessagesOfCompactWorksAreCut(t *testing.T) {
 		if len(message) > 256 || len(message) < 250 || !utf8.ValidString(message) || !strings.HasSuffix(message, "...") {
 			t.Errorf("%d bytes: %s", len(message), message)
 		}
+	}
+
+	_, whole := storedWork(t)
+	whole.Status.Conditions[1].Message = strings.Repeat("x", 256)
+	CompactWork(whole)
+	if got := whole.Status.Conditions[1].Message; got != strings.Repeat("x", 256) {
+		t.Errorf("a message of 256 bytes is cut: %s", got)
 	}
 }
 

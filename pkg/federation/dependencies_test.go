@@ -30,6 +30,15 @@ spec:
       - {name: b, configMap: {name: kube-root-ca.crt}}
       - {name: c, projected: {sources: [{configMap: {name: projected}}, {secret: {name: projected, optional: true}}]}}
       - {name: d, csi: {driver: x, nodePublishSecretRef: {name: storage}}}
+      - {name: e, azureFile: {secretName: v-azure, shareName: x}}
+      - {name: f, flexVolume: {driver: x, secretRef: {name: v-flex}}}
+      - {name: g, cephfs: {monitors: [x], secretRef: {name: v-ceph}}}
+      - {name: h, rbd: {monitors: [x], image: x, secretRef: {name: v-rbd}}}
+      - {name: i, iscsi: {targetPortal: x, iqn: x, lun: 0, secretRef: {name: v-iscsi}}}
+      - {name: j, cinder: {volumeID: x, secretRef: {name: v-cinder}}}
+      - {name: k, scaleIO: {gateway: x, system: x, secretRef: {name: v-scale}}}
+      - {name: l, storageos: {volumeName: x, secretRef: {name: v-storage}}}
+      - {name: m, rbd: {monitors: [x], image: x}}
 `
 
 func TestDependencies(t *testing.T) {
@@ -40,6 +49,8 @@ func TestDependencies(t *testing.T) {
 		{"federated-selector 3.2: every reference of a pod template", needy, []Dependency{
 			{"ConfigMap", "projected"}, {"ConfigMap", "settings"},
 			{"Secret", "files"}, {"Secret", "init"}, {"Secret", "password"}, {"Secret", "registry"}, {"Secret", "storage"},
+			{"Secret", "v-azure"}, {"Secret", "v-ceph"}, {"Secret", "v-cinder"}, {"Secret", "v-flex"}, {"Secret", "v-iscsi"},
+			{"Secret", "v-rbd"}, {"Secret", "v-scale"}, {"Secret", "v-storage"},
 			{"ServiceAccount", "runner"},
 		}},
 		{"federated-selector 3.2: the ServiceAccount default", `{spec: {template: {spec: {serviceAccountName: default}}}}`, []Dependency{}},
@@ -68,6 +79,15 @@ func TestMissingDependencies(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
+		}
+	})
+	t.Run("federated-selector 3.2: ConfigMaps and Secrets are propagated", func(t *testing.T) {
+		for kind, want := range map[string]bool{
+			"ConfigMap": true, "Secret": true, "ServiceAccount": false, "ConfigMap.example.com": false, "Secret.example.com": false,
+		} {
+			if CanBePropagated(kind) != want {
+				t.Errorf("CanBePropagated of %s is not %v", kind, want)
+			}
 		}
 	})
 	t.Run("federated-selector 3.2: propagation", func(t *testing.T) {

@@ -3,7 +3,10 @@
 package federation
 
 import (
+	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +65,11 @@ func (h *hub) cluster(name string, labels map[string]string, taints ...clusterv1
 			{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
 		}},
 	})
+}
+
+// leaveSet takes a cluster out of its set.
+func (h *hub) leaveSet(name string) {
+	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
 func (h *hub) view() View {
@@ -176,6 +184,8 @@ func TestEvaluateStates(t *testing.T) {
 				}},
 			})
 		}, Held, ""},
+		{"an object with a field that cannot be delivered", func(_ *hub, o *Object) { o.Body.Mistake = "spec.replicas is no number" },
+			Held, ReasonDeliveryFailed},
 		{"federated-selector F20: an object that is being deleted", func(h *hub, o *Object) {
 			o.Meta.DeletionTimestamp = &deletion
 			h.namespace = nil
@@ -248,8 +258,41 @@ func TestEvaluateReplicas(t *testing.T) {
 		t.Errorf("federated-selector 3.1.6: a cluster that is not available has %d replicas", got)
 	}
 	object.Meta.Annotations[DeploymentPreferencesAnnotation] = `{`
-	if e := h.evaluate(object); e.State != Held || e.Reason != ReasonClusterSelectorInvalid {
-		t.Errorf("federated-selector 3.1.6: %s %s", e.State, e.Reason)
+	if e := h.evaluate(object); e.State != Held || e.Reason != ReasonClusterSelectorInvalid || len(e.Selected) > 0 {
+		t.Errorf("federated-selector 3.1.6: %s %s %v", e.State, e.Reason, e.Selected)
+	}
+}
+
+// The controller subscribes with the request of an object: that of a workload reads whether clusters are available, whatever selects them.
+func TestWorkloadsReadAvailability(t *testing.T) {
+	for _, tc := range []struct {
+		reason      string
+		annotations map[string]string
+		deleted     bool
+	}{
+		{reason: "no selector"},
+		{reason: "a Placement", annotations: map[string]string{PlacementAnnotation: "p"}},
+		{reason: "an invalid selector", annotations: map[string]string{SelectorAnnotation: "{"}},
+		{reason: "the object is being deleted", deleted: true},
+	} {
+		for kind, want := range map[string]bool{kindDeployment: true, kindReplicaSet: true, kindConfigMap: false} {
+			var request *scheduling.Request
+			h := newHub()
+			view := h.view()
+			view.Snapshot = func(asked *scheduling.Request) *inventory.Snapshot {
+				request = asked
+				return h.inventory.Snapshot()
+			}
+			object := configMap(tc.annotations)
+			object.Kind = kindOf(kind)
+			if tc.deleted {
+				object.Meta.DeletionTimestamp = &metav1.Time{Time: epoch}
+			}
+			Evaluate(object, view, epoch)
+			if request.Availability != want || request.Key != object.Key() {
+				t.Errorf("%s, %s: the request of %v reads availability: %v", tc.reason, kind, request.Key, request.Availability)
+			}
+		}
 	}
 }
 
@@ -270,6 +313,18 @@ func TestEvaluateDependencies(t *testing.T) {
 	if diff := cmp.Diff(want[:1], e.Missing); diff != "" || e.Variant("eu1").ServiceAccount != "robot" {
 		t.Errorf("federated-selector F33: the ServiceAccount is created with the workload: %s", diff)
 	}
+	if e.Pending() {
+		t.Error("the evaluation waits for a dependency although all are known")
+	}
+	h.users.Pending = "Deployment.apps/team-a/web"
+	if !h.evaluate(configMap(nil)).Pending() {
+		t.Error("the evaluation does not wait for a workload that may need the object")
+	}
+	h.reached = nil
+	if e := h.evaluate(object); len(e.Missing) > 0 || !e.Pending() {
+		t.Errorf("federated-selector F33: a dependency that is not known yet is missing: %v", e.Missing)
+	}
+
 	h.users = Users{Clusters: []string{"us1", "eu1"}}
 	settings := h.evaluate(configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["europe"]}]`}))
 	if diff := cmp.Diff([]string{"eu1", "eu2", "us1"}, settings.Selected); diff != "" || !cmp.Equal(settings.Propagated, []string{"us1"}) {
@@ -280,6 +335,7 @@ func TestEvaluateDependencies(t *testing.T) {
 func TestRemoval(t *testing.T) {
 	usa := configMap(map[string]string{SelectorAnnotation: `[{"key":"location","operator":"=","values":["usa"]}]`})
 	same := Past{Target: "location=usa"}
+	outBefore := Past{Target: "location=usa", OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace), "eu2": epoch.Add(-ScopeGrace)}}
 	tight, noBudget := Budget{Percent: 30, Hub: Limits{Percent: 30}}, Budget{Percent: 100, Hub: Limits{Percent: 100}}
 	for _, c := range []struct {
 		name   string
@@ -287,8 +343,8 @@ func TestRemoval(t *testing.T) {
 		budget Budget
 		past   Past
 		want   Withdrawal
-		// forScope is what Withdrawal.ForScope returns.
-		forScope bool
+		// onlyScope are those of the allowed clusters that OnlyScope leaves.
+		onlyScope []string
 	}{
 		{name: "federated-selector F15: clusters that are not selected", budget: noBudget, past: same,
 			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
@@ -299,6 +355,17 @@ func TestRemoval(t *testing.T) {
 			Holds: heldUntil("stays until the removal budget permits its removal, or the object has the annotation " +
 				"placement-hub.open-cluster-management.io/release-removal=d1"),
 		}},
+		{name: "federated-selector F40: works of others, and those that are being deleted, are not in the base",
+			budget: Budget{Percent: 50}, past: same,
+			edit: func(h *hub) {
+				h.works = append(h.works, ExistingWork{Cluster: "c1", Foreign: true}, ExistingWork{Cluster: "c2", Deleting: true})
+			}, want: Withdrawal{
+				Outside: true, Exceeded: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
+				Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 50%: eu1, eu2; they keep it. To withdraw it, " +
+					"set the annotation placement-hub.open-cluster-management.io/release-removal=d1",
+				Holds: heldUntil("stays until the removal budget permits its removal, or the object has the annotation " +
+					"placement-hub.open-cluster-management.io/release-removal=d1"),
+			}},
 		{name: "federated-selector F40: released", budget: Budget{Percent: 30, Release: "d1"}, past: same,
 			want: Withdrawal{Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{}, Outside: true}},
 		{name: "federated-selector F15: the user has changed the selector", budget: tight, past: Past{Target: "all clusters"},
@@ -313,12 +380,71 @@ func TestRemoval(t *testing.T) {
 			edit: func(h *hub) { h.inventory.DeleteBinding("team-a", "members") }, want: Withdrawal{
 				Allowed: []string{"eu1"}, Graced: []string{"eu2"}, Outside: true, RequeueAt: epoch.Add(ScopeGrace),
 				OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace), "eu2": epoch},
-			}, forScope: true},
+			}, onlyScope: []string{"eu1"}},
+		{name: "one is out of scope, and the other one is not selected", budget: noBudget,
+			past: Past{Target: "location=usa", OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace)}},
+			edit: func(h *hub) { h.leaveSet("eu1") }, want: Withdrawal{
+				Allowed: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{"eu1": epoch.Add(-ScopeGrace)}, Outside: true,
+			}, onlyScope: []string{"eu1"}},
+		{name: "out of scope, more than the budget of the hub", past: same,
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 30, ScopeHold: time.Hour}},
+			edit:   func(h *hub) { h.bind(false) }, want: Withdrawal{
+				Outside: true, Exceeded: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
+				Held: "clusters eu1, eu2 have left the scope of ConfigMap/team-a/x, and the removal budget of the hub, 30%, holds their works for " +
+					"1h0m0s at most; bind the set again, or wait",
+				Holds: map[string]removalbudget.Hold{
+					"eu1": removalbudget.NewScopeHold(epoch.Add(time.Hour)), "eu2": removalbudget.NewScopeHold(epoch.Add(time.Hour)),
+				},
+				OutOfScope: map[string]time.Time{"eu1": epoch, "eu2": epoch}, RequeueAt: epoch.Add(time.Hour),
+			}},
+		{name: "the budgets of the object and of the hub hold one each", budget: Budget{Hub: Limits{ScopeHold: time.Hour}}, past: same,
+			edit: func(h *hub) { h.leaveSet("eu1") }, want: Withdrawal{
+				Outside: true, Exceeded: true, Reason: ReasonRemovalHeld, Kept: []string{"eu1", "eu2"},
+				Held: "2 of 3 clusters would lose ConfigMap/team-a/x within 10m0s, which exceeds 0%: eu2; they keep it. To withdraw it, " +
+					"set the annotation placement-hub.open-cluster-management.io/release-removal=d1; " +
+					"clusters eu1 have left the scope of ConfigMap/team-a/x, and the removal budget of the hub, 0%, holds their works for " +
+					"1h0m0s at most; bind the set again, or wait",
+				Holds: map[string]removalbudget.Hold{
+					"eu1": removalbudget.NewScopeHold(epoch.Add(time.Hour)),
+					"eu2": {Release: "stays until the removal budget permits its removal, or the object has the annotation " +
+						"placement-hub.open-cluster-management.io/release-removal=d1"},
+				},
+				OutOfScope: map[string]time.Time{"eu1": epoch}, RequeueAt: epoch.Add(time.Hour),
+			}},
+		{name: "those that have just joined leave while more than the budget has left", budget: tight, past: Past{
+			Target: "location=usa", Joined: map[string]time.Time{"eu1": epoch.Add(-time.Minute), "eu2": epoch.Add(-time.Minute)},
+			Withdrawn: map[string]time.Time{"c1": epoch.Add(-time.Minute), "c2": epoch.Add(-time.Minute)},
+		}, want: Withdrawal{Allowed: []string{"eu1", "eu2"}, Joined: []string{"eu1", "eu2"}, Outside: true}},
+		{name: "one that has just joined leaves the scope while the budget of the hub is exceeded",
+			budget: Budget{Percent: 100, Hub: Limits{ScopeHold: time.Hour}},
+			past:   Past{Target: "location=usa", OutOfScope: outBefore.OutOfScope, Joined: map[string]time.Time{"eu1": epoch.Add(-time.Minute)}},
+			edit:   func(h *hub) { h.bind(false) }, want: Withdrawal{
+				Outside: true, Exceeded: true, Reason: ReasonRemovalHeld, Allowed: []string{"eu1"}, Joined: []string{"eu1"}, Kept: []string{"eu2"},
+				Held: "clusters eu2 have left the scope of ConfigMap/team-a/x, and the removal budget of the hub, 0%, holds their works for " +
+					"1h0m0s at most; bind the set again, or wait",
+				Holds:      map[string]removalbudget.Hold{"eu2": removalbudget.NewScopeHold(epoch.Add(time.Hour - ScopeGrace))},
+				OutOfScope: outBefore.OutOfScope, RequeueAt: epoch.Add(time.Hour - ScopeGrace),
+			}, onlyScope: []string{"eu1"}},
+		{name: "federated-selector 3.2: users leave before what they need, on a hub without a limit",
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 100, ScopeHold: time.Hour}}, past: outBefore,
+			edit: func(h *hub) { h.bind(false); h.users.Clusters = []string{"eu2"} }, want: Withdrawal{
+				Graced: []string{"eu2"}, Allowed: []string{"eu1"}, OutOfScope: outBefore.OutOfScope, Outside: true, RequeueAt: epoch.Add(ScopeGrace),
+			}, onlyScope: []string{"eu1"}},
+		{name: "federated-selector 3.2: users leave before what they need, on a hub that may hold them",
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 70, ScopeHold: time.Hour}}, past: outBefore,
+			edit: func(h *hub) { h.bind(false); h.users.Clusters = []string{"eu2"} }, want: Withdrawal{
+				Graced: []string{"eu2"}, Allowed: []string{"eu1"}, OutOfScope: outBefore.OutOfScope, Outside: true, RequeueAt: epoch.Add(time.Hour),
+			}, onlyScope: []string{"eu1"}},
 		{name: "federated-selector 3.2: a user that is not known yet", budget: noBudget, past: same,
 			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Withdrawal{
 				Outside: true, RequeueAt: epoch.Add(pendingRetry), Kept: []string{"eu1", "eu2"},
 				Held:  "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
 				Holds: heldUntil("stays until the dependencies of Deployment.apps/team-a/web are known"),
+			}},
+		{name: "federated-selector 3.2: a user that is not known yet holds no cluster that is out of scope", budget: noBudget, past: same,
+			edit: func(h *hub) { h.bind(false); h.users.Pending = "Deployment.apps/team-a/web" }, want: Withdrawal{
+				Graced: []string{"eu1", "eu2"}, OutOfScope: map[string]time.Time{"eu1": epoch, "eu2": epoch}, Outside: true,
+				RequeueAt: epoch.Add(ScopeGrace),
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -336,10 +462,16 @@ func TestRemoval(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if got.ForScope() != c.forScope {
+			if got.ForScope() != (len(c.onlyScope) > 0) {
 				t.Errorf("ForScope is %v", got.ForScope())
 			}
+			if got.OnlyScope(); !slices.Equal(got.Allowed, c.onlyScope) {
+				t.Errorf("OnlyScope leaves %v, want %v", got.Allowed, c.onlyScope)
+			}
 		})
+	}
+	if got := newHub().evaluate(deployment9()).ReleaseToken(); got != "4" {
+		t.Errorf("the removals of an object of generation 4 are released by %q", got)
 	}
 }
 
@@ -401,6 +533,56 @@ func TestDeletion(t *testing.T) {
 	if got := h.evaluate(object).Message; got != "waiting for clusters eu2 to remove team-a/x" {
 		t.Error(got)
 	}
+	h.works = withWorks("eu2")
+	if got := h.evaluate(object).Message; got != "ConfigMap/team-a/x is being deleted" {
+		t.Errorf("no agent has to act: %s", got)
+	}
+	h.works = []ExistingWork{{Cluster: "eu2", Deleting: true, DeletedAt: metav1.NewTime(epoch.Add(-FinalizerTimeout)), KeptBy: "a/a"}}
+	got, want := h.evaluate(object).Message, "waiting for clusters eu2 to remove team-a/x; finalizers keep the ManifestWork fed-"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("a finalizer keeps the work: %s", got)
+	}
+}
+
+// federated-selector 3.1.5: the deletion of an object waits for agents. Those that seem to be away are named, and nobody but the hub serves the
+// finalizers of clusters that do not exist.
+func TestAgentsThatAreAway(t *testing.T) {
+	h, object := newHub(), configMap(nil)
+	object.Meta.DeletionTimestamp = &metav1.Time{Time: epoch}
+	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "eu2"}})
+	h.works = []ExistingWork{
+		{Cluster: "us1", Deleting: true}, {Cluster: "eu2", Deleting: true}, {Cluster: "gone", Deleting: true}, {Cluster: "c1", Deleting: true},
+		{Cluster: "eu1"}, {Cluster: "away"}, {Cluster: "foreign", Deleting: true, Foreign: true},
+	}
+	e := h.evaluate(object)
+	for _, tc := range []struct {
+		reason string
+		now    time.Time
+		want   []string
+	}{
+		{"one is not available", epoch.Add(DeletionTimeout - 1), []string{"eu2"}},
+		{"each one is late", epoch.Add(DeletionTimeout), []string{"eu2", "us1"}},
+	} {
+		if diff := cmp.Diff(tc.want, e.Away(tc.now)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"c1", "gone"}, e.Abandoned()); diff != "" {
+		t.Errorf("works without a cluster (-want +got):\n%s", diff)
+	}
+
+	object.Meta.DeletionTimestamp = nil
+	e = h.evaluate(object)
+	if got := e.Away(epoch.Add(time.Hour)); len(got) > 0 {
+		t.Errorf("nothing waits for %v while the object is not being deleted", got)
+	}
+	if diff := cmp.Diff([]string{"c1", "gone"}, e.Abandoned()); diff != "" {
+		t.Errorf("works without a cluster of an object that stays (-want +got):\n%s", diff)
+	}
+	h.namespace = nil
+	if got := h.evaluate(object).Abandoned(); len(got) > 0 {
+		t.Errorf("%v are abandoned while clusters are not known", got)
+	}
 }
 
 func TestPlanOfEvaluation(t *testing.T) {
@@ -412,6 +594,12 @@ func TestPlanOfEvaluation(t *testing.T) {
 	want := WorkPlan{Gain: []string{"eu2"}, Reduce: []string{"eu1", "us1"}, Lose: []string{"gone"}}
 	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
 		t.Error(err, diff)
+	}
+
+	h.works = append(h.works, ExistingWork{Cluster: "foreign", Foreign: true}, ExistingWork{Cluster: "leaves", Deleting: true})
+	plan, err = h.evaluate(object).Plan(func(Variant) (string, error) { return "", &TooLargeError{Size: MaxPayload + 1} })
+	if diff := cmp.Diff(WorkPlan{Lose: []string{"gone"}}, plan); !errors.As(err, new(*TooLargeError)) || diff != "" {
+		t.Errorf("trust T10: an object that is too large leaves clusters that are out of scope alone: %v, %s", err, diff)
 	}
 }
 
@@ -427,7 +615,16 @@ func TestBodyOf(t *testing.T) {
 	}
 
 	one := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {}}`)
-	if body, _ := BodyOf(kindOf(kindDeployment), one); body.Replicas != 1 {
-		t.Errorf("%d replicas without the field", body.Replicas)
+	for kind, want := range map[string]int32{kindDeployment: 1, kindReplicaSet: 1, kindDaemonSet: 0, kindConfigMap: 0} {
+		if body, _ := BodyOf(kindOf(kind), one); body.Replicas != want || body.Mistake != "" {
+			t.Errorf("%s: %d replicas without the field, want %d: %s", kind, body.Replicas, want, body.Mistake)
+		}
+	}
+	for field, spec := range map[string]string{".spec.replicas": `{replicas: x}`, "spec.template.spec": `{template: {spec: {volumes: 1}}}`} {
+		wrong := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: `+spec+`}`)
+		body, _ := BodyOf(kindOf(kindDeployment), wrong)
+		if !strings.Contains(body.Mistake, field) {
+			t.Errorf("the mistake %q does not name %s", body.Mistake, field)
+		}
 	}
 }

@@ -3,6 +3,8 @@
 package federation
 
 import (
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +23,15 @@ func TestExistingWorkOf(t *testing.T) {
 	deleted := metav1.Now()
 	applied := func(status metav1.ConditionStatus, generation int64) []metav1.Condition {
 		return []metav1.Condition{{Type: workv1.WorkApplied, Status: status, ObservedGeneration: generation, Message: "of the work"}}
+	}
+	value := func(name string, number int64) workv1.FeedbackValue {
+		return workv1.FeedbackValue{Name: name, Value: workv1.FieldValue{Type: workv1.Integer, Integer: &number}}
+	}
+	feedback := func(values ...workv1.FeedbackValue) []workv1.ManifestCondition {
+		return []workv1.ManifestCondition{{}, {StatusFeedbacks: workv1.StatusFeedbackResult{Values: values}}}
+	}
+	writtenAt := func(at metav1.Time) []metav1.ManagedFieldsEntry {
+		return []metav1.ManagedFieldsEntry{{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, Time: &at}}
 	}
 	conflict := workv1.ManifestCondition{
 		ResourceMeta: workv1.ManifestResourceMeta{Resource: "deployments", Namespace: "team-a", Name: "web"},
@@ -46,9 +57,31 @@ func TestExistingWorkOf(t *testing.T) {
 			ExistingWork{Applied: metav1.ConditionFalse, Problem: "of the work"}},
 		{"federated-selector F22: orphaned", func(w *workv1.ManifestWork) { w.Spec.DeleteOption = deleteOption(workv1.ResourceIdentifier{}, true) },
 			ExistingWork{Orphan: true}},
+		{"the clusters that a Placement has selected", func(w *workv1.ManifestWork) {
+			w.Status.ResourceStatus.Manifests = feedback(workv1.FeedbackValue{Name: SelectedClusters}, value(SelectedClusters, 4))
+		}, ExistingWork{Selected: new(int32(4))}},
+		{"trust T8: more ready replicas than there can be", func(w *workv1.ManifestWork) {
+			w.Status.ResourceStatus.Manifests = feedback(value("AvailableReplicas", 2), value(ReadyReplicas, math.MaxInt32+1))
+		}, ExistingWork{Ready: math.MaxInt32}},
+		{"trust T8: fewer than no ready replica", func(w *workv1.ManifestWork) {
+			w.Status.ResourceStatus.Manifests = feedback(value(ReadyReplicas, -1))
+		}, ExistingWork{}},
 		{"being deleted", func(w *workv1.ManifestWork) {
 			w.DeletionTimestamp, w.Finalizers = &deleted, []string{"d/d", "b/b", "c/c", "a/a", "e/e"}
 		}, ExistingWork{Deleting: true, DeletedAt: deleted, KeptBy: "a/a, b/b, c/c and 2 more"}},
+		{"being deleted, with as many finalizers as are named", func(w *workv1.ManifestWork) {
+			w.DeletionTimestamp, w.Finalizers = &deleted, []string{"b/b", "c/c", "a/a"}
+		}, ExistingWork{Deleting: true, DeletedAt: deleted, KeptBy: "a/a, b/b, c/c"}},
+		{"federated-selector F42: created after the hub has written it", func(w *workv1.ManifestWork) {
+			w.ManagedFields = writtenAt(deleted)
+			w.CreationTimestamp = metav1.NewTime(deleted.Add(creationTime + time.Nanosecond))
+		}, ExistingWork{Restored: true}},
+		{"federated-selector F42: created by the hub, with slow webhooks", func(w *workv1.ManifestWork) {
+			w.ManagedFields = writtenAt(deleted)
+			w.CreationTimestamp = metav1.NewTime(deleted.Add(creationTime))
+		}, ExistingWork{}},
+		{"reported by an agent that names no generation", func(w *workv1.ManifestWork) { w.Status.Conditions = applied(metav1.ConditionTrue, 0) },
+			ExistingWork{Applied: metav1.ConditionTrue}},
 		{"federated-selector 3.1.4: not ours", func(w *workv1.ManifestWork) { w.Annotations = nil }, ExistingWork{Foreign: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,6 +104,31 @@ func TestExistingWorkOf(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Works are read in their order, and an error names the work that cannot be read.
+func TestExistingWorksOf(t *testing.T) {
+	payload := NewPayload(kindOf(kindConfigMap), objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`))
+	var works []*workv1.ManifestWork
+	for _, cluster := range []string{"us1", "eu1"} {
+		work, err := payload.Work(cluster, Variant{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		works = append(works, work)
+	}
+	got, err := ExistingWorksOf(payload.Identity(), works)
+	hash := works[0].Annotations[HashAnnotation]
+	want := []ExistingWork{{Cluster: "us1", Hash: hash}, {Cluster: "eu1", Hash: hash}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+
+	works[1].Spec.Workload.Manifests[0].Raw = []byte("{")
+	got, err = ExistingWorksOf(payload.Identity(), works)
+	if err == nil || !strings.HasPrefix(err.Error(), "ManifestWork eu1/"+works[1].Name+": ") || len(got) > 0 {
+		t.Errorf("a work that cannot be read: %v, %v", got, err)
 	}
 }
 

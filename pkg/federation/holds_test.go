@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
@@ -14,6 +17,13 @@ import (
 // heldUntil are the holds of eu1 and eu2.
 func heldUntil(release string) map[string]removalbudget.Hold {
 	return map[string]removalbudget.Hold{"eu1": {Release: release}, "eu2": {Release: release}}
+}
+
+// away has a cluster of the set not be available.
+func (h *hub) away(name, location string) {
+	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "members", "location": location},
+	}})
 }
 
 // E1: each cluster that keeps its work, for whatever cause, and no other one has what ends that.
@@ -53,6 +63,19 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 				return map[string]removalbudget.Hold{"eu1": hold, "eu2": hold}
 			}(),
 		},
+		{
+			reason: "a selected cluster cannot get the object, and one that has it is not available", object: inUSA(), unserved: []string{"us1"},
+			edit:   func(h *hub) { h.away("eu2", "europe") },
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 100}}, past: Past{Target: "location=usa"},
+			want: map[string]removalbudget.Hold{"eu1": {
+				Until: epoch.Add(GainWait), Release: "leaves at 2026-01-01T00:05:00Z, or when clusters us1 have the object",
+			}},
+		},
+		{
+			reason: "a selected cluster cannot get the object, and those that have it are not available", object: inUSA(), unserved: []string{"us1"},
+			edit:   func(h *hub) { h.away("eu1", "europe"); h.away("eu2", "europe") },
+			budget: Budget{Percent: 100, Hub: Limits{Percent: 100}}, past: Past{Target: "location=usa"},
+		},
 		{reason: "nothing holds them", object: inUSA(), budget: Budget{Percent: 100, Hub: Limits{Percent: 100}}, past: Past{Target: "location=usa"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -64,6 +87,18 @@ func TestE1KeptClustersHaveHolds(t *testing.T) {
 			got := h.evaluate(c.object).withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, c.unserved, c.budget, c.past, epoch)
 			if diff := cmp.Diff(c.want, got.Holds); diff != "" || len(got.Kept) != len(got.Holds) {
 				t.Errorf("%v stay (-want +got):\n%s", got.Kept, diff)
+			}
+			if (got.Held == "") != (len(got.Kept) == 0) {
+				t.Errorf("%v stay: %q", got.Kept, got.Held)
+			}
+			var next time.Time
+			for _, hold := range got.Holds {
+				if next.IsZero() || hold.Until.Before(next) {
+					next = hold.Until
+				}
+			}
+			if !got.RequeueAt.Equal(next) {
+				t.Errorf("the next look is at %v, and the first hold ends at %v", got.RequeueAt, next)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/decoding/unreadable"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 	"github.com/placement-hub/placement-hub/test/property"
 )
@@ -53,6 +54,30 @@ func (h *hub) replace() {
 	h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "us1", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "others"},
 	}})
+}
+
+// bindInvalid binds a set whose selector is invalid, besides that of the members.
+func (h *hub) bindInvalid() {
+	h.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "broken"},
+		Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{
+			SelectorType:  clusterv1beta2.LabelSelector,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a b": "c"}},
+		}},
+	})
+	h.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "broken"},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "broken"},
+	})
+}
+
+// spoil has a cluster with labels, of which one could not be decoded.
+func (h *hub) spoil(name string, labels map[string]string) {
+	cluster := clusterOf(name, labels)
+	if err := unreadable.Mark(cluster, unreadable.Fields{{Path: "metadata.labels[a]", Value: "1", Problem: "is wrong"}}); err != nil {
+		panic(err)
+	}
+	h.inventory.SetCluster(cluster)
 }
 
 // terminate has a cluster be deleted, which its finalizers delay.
@@ -101,6 +126,27 @@ func TestB17TheLastClusterKeepsItsWork(t *testing.T) {
 				h.cluster("us1", map[string]string{"environment": "test"})
 			}, kept: "us1", graced: "eu1"},
 		{reason: "the one that replaces it has no work because a write failed", happen: (*hub).replace, unserved: []string{"us1"}, kept: "eu1"},
+		{reason: "the work of that name in another one is of somebody else", happen: func(h *hub) {
+			h.bind(false)
+			h.works = append(h.works, ExistingWork{Cluster: "us1", Foreign: true})
+		}, kept: "eu1"},
+		{reason: "the work of another one is being deleted", happen: func(h *hub) {
+			h.bind(false)
+			h.works = append(h.works, ExistingWork{Cluster: "us1", Deleting: true})
+		}, kept: "eu1"},
+		{reason: "it may be in a set whose selector is invalid", happen: func(h *hub) { h.bindInvalid(); h.leaveSet("eu1") }},
+		{reason: "its labels cannot be read while the namespace is suspended", happen: func(h *hub) {
+			h.spoil("eu1", nil)
+			h.namespace.Labels = nil
+		}},
+		{reason: "each cluster in scope is being deleted", works: []string{"eu1", "us1"}, happen: func(h *hub) {
+			for _, name := range []string{"eu1", "eu2", "us1"} {
+				h.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+					Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "members"},
+					DeletionTimestamp: &metav1.Time{Time: epoch}, Finalizers: []string{"example.com/x"},
+				}})
+			}
+		}, hub: removalbudget.Limit{Percent: new(removalbudget.NoLimit)}, allowed: "eu1 us1"},
 		{reason: "another one replaces it", happen: (*hub).replace, graced: "eu1"},
 		{reason: "another one remains", works: []string{"eu1", "us1"}, happen: (*hub).replace, graced: "eu1"},
 		{reason: "it drains", happen: func(h *hub) { h.bind(false); h.drain("eu1", "europe") }, graced: "eu1"},
@@ -161,7 +207,7 @@ func TestB17TheEventOfTheLastCluster(t *testing.T) {
 	got := e.Outcome(plan, nil, halfLimits(), Past{}, epoch)
 	const want = "clusters eu1 have left the scope of ConfigMap/team-a/x, and the hub holds the works of the last clusters for 10m0s at most while " +
 		"no other cluster replaces them; bind the set again, or wait"
-	if got.Held != want || !got.KeptLast || !got.RequeueAt.Equal(epoch.Add(removalbudget.DefaultLostScopeHold)) {
+	if got.Held != want || !got.KeptLast || got.Exceeded || !got.RequeueAt.Equal(epoch.Add(removalbudget.DefaultLostScopeHold)) {
 		t.Errorf("looks again at %v, last %v: %q", got.RequeueAt, got.KeptLast, got.Held)
 	}
 }

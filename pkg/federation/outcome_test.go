@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
 )
 
@@ -32,6 +34,40 @@ func TestNothingIsWithdrawnWhileAClusterCannotGetTheObject(t *testing.T) {
 				t.Errorf("after the wait: allowed %q, %q", later.Allowed, later.Note())
 			}
 		})
+	}
+}
+
+// The status of an object says what holds its works, and with it what is wrong with the annotations that say so.
+func TestNoteOfAnOutcome(t *testing.T) {
+	for _, tc := range []struct{ reason, held, mistake, want string }{
+		{"nothing is held", "", "", ""},
+		{"the budget holds works", "they stay", "", "they stay"},
+		{"an invalid annotation holds nothing", "", "it is no number", ""},
+		{"an invalid annotation holds works", "they stay", "it is no number", "they stay; it is no number"},
+	} {
+		o := Outcome{Withdrawal: Withdrawal{Held: tc.held}, Mistake: tc.mistake}
+		if got := o.Note(); got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
+		}
+	}
+	for requeue, want := range map[time.Time]time.Duration{{}: 0, epoch.Add(time.Minute): time.Minute, epoch: 1, epoch.Add(-time.Minute): 1} {
+		if got := (&Outcome{Withdrawal: Withdrawal{RequeueAt: requeue}}).Wait(epoch); got != want {
+			t.Errorf("a next look at %v is after %s, want %s", requeue, got, want)
+		}
+	}
+}
+
+// A cluster that came back has a new ScopeGrace when it leaves again; nothing is forgotten while it is not known where the clusters are.
+func TestStillOutOfScope(t *testing.T) {
+	h, past := newHub(), map[string]time.Time{"eu1": epoch, "eu2": epoch, "gone": epoch}
+	h.leaveSet("eu2")
+	e := h.evaluate(configMap(nil))
+	if diff := cmp.Diff(map[string]time.Time{"eu2": epoch, "gone": epoch}, e.StillOutOfScope(past)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	h.namespace = nil
+	if diff := cmp.Diff(past, h.evaluate(configMap(nil)).StillOutOfScope(past)); diff != "" {
+		t.Errorf("the Namespace is not known (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,6 +4,7 @@ package federation
 
 import (
 	"testing"
+	"time"
 )
 
 // federated-selector F40: a change of the annotations of the Namespace, which may be a mistake of somebody else, counts for the removal budget of
@@ -18,6 +19,10 @@ func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
 		withdrawal(WorkPlan{Lose: []string{"eu1", "eu2"}}, nil, budget, past, epoch)
 	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
 		t.Errorf("after a change of the object: got %+v", own)
+	}
+	own.OutOfScope = map[string]time.Time{"eu2": epoch}
+	if own.Counts("eu1") || !own.Counts("eu2") {
+		t.Error("after a change of the object the removals of clusters that are out of scope count, and no others")
 	}
 	h.namespace.Annotations = map[string]string{SelectorAnnotation: usa}
 

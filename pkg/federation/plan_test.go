@@ -37,6 +37,12 @@ func TestPlanWorks(t *testing.T) {
 			WorkPlan{Gain: []string{"b", "c"}, Reduce: []string{"a"}},
 		},
 		{
+			"federated-selector 3.1.4: replicas are gained before other changes are written",
+			[]WantedWork{{"a", "2", 3}, {"b", "2", 8}},
+			[]ExistingWork{{Cluster: "a", Hash: "1", Replicas: 3}, {Cluster: "b", Hash: "1", Replicas: 7}},
+			WorkPlan{Gain: []string{"b", "a"}},
+		},
+		{
 			"federated-selector 3.1.4: a foreign work",
 			[]WantedWork{{"a", "1", 0}}, []ExistingWork{{Cluster: "a", Foreign: true}, {Cluster: "b", Foreign: true}},
 			WorkPlan{Conflicts: []string{"a"}},

@@ -221,21 +221,33 @@ func TestB19WorksOfWhoJoinedLongAgoAreHeld(t *testing.T) {
 
 // docs/spec/differences.md B19: an evaluation that decides nothing, as while a set is broken, does not forget that the budget is exceeded.
 func TestB19AnUndecidedEvaluationReleasesNothing(t *testing.T) {
-	c := newCourse(t)
-	for _, name := range []string{"eu3", "eu4", "eu5", "eu6"} {
-		c.move(name, true)
-		c.step(t)
-	}
-	c.move("eu1", false)
-	c.move("eu2", false)
-	c.step(t)
-	c.now = c.now.Add(2 * removalbudget.Window)
-	c.step(t)
-	e, plan := c.plan(t, configMap(map[string]string{SelectorAnnotation: europe}))
-	e.State, plan.Lose = Held, nil
-	outcome := e.Outcome(plan, nil, halfLimits(), c.past, c.now)
-	c.past = outcome.Past
-	if got := c.step(t); strings.Join(got.Kept, " ") != "eu1 eu2" || !strings.HasPrefix(got.Held, "2 of 2 clusters") {
-		t.Errorf("%q stay: %s", got.Kept, got.Held)
+	for _, tc := range []struct {
+		reason string
+		edit   func(*Evaluation)
+	}{
+		{"a set is broken", func(e *Evaluation) { e.State = Held }},
+		{"a user is not known yet", func(e *Evaluation) { e.pendingUser = "Deployment.apps/team-a/web" }},
+		{"the selector matches no cluster", func(e *Evaluation) { e.matchesNone = true }},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			c := newCourse(t)
+			for _, name := range []string{"eu3", "eu4", "eu5", "eu6"} {
+				c.move(name, true)
+				c.step(t)
+			}
+			c.move("eu1", false)
+			c.move("eu2", false)
+			c.step(t)
+			c.now = c.now.Add(2 * removalbudget.Window)
+			c.step(t)
+			e, plan := c.plan(t, configMap(map[string]string{SelectorAnnotation: europe}))
+			tc.edit(e)
+			plan.Lose = nil
+			outcome := e.Outcome(plan, nil, halfLimits(), c.past, c.now)
+			c.past = outcome.Past
+			if got := c.step(t); strings.Join(got.Kept, " ") != "eu1 eu2" || !strings.HasPrefix(got.Held, "2 of 2 clusters") {
+				t.Errorf("%q stay: %s", got.Kept, got.Held)
+			}
+		})
 	}
 }

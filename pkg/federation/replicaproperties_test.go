@@ -113,12 +113,16 @@ func TestPlanReplicasByWeight(t *testing.T) {
 		want    []int32
 	}{
 		{"exact shares", []int32{3, 2, 1}, 12, []int32{6, 4, 2}},
+		{"each one has a replica before the first one has two for twice the weight", []int32{2, 1}, 2, []int32{1, 1}},
+		{"of equal quotients, that of the higher weight is first", []int32{3, 1}, 2, []int32{2, 0}},
 		{"before the growth", []int32{170, 110, 60}, 6, []int32{3, 2, 1}},
 		{"growth takes none from the last one", []int32{170, 110, 60}, 7, []int32{4, 2, 1}},
 		{"the first clusters do not round up one after the other", []int32{13, 12, 11, 10}, 10, []int32{3, 3, 2, 2}},
 		{"one more than its exact share, because the others are nearer to none", []int32{8, 1, 1, 1, 1}, 4, []int32{4, 0, 0, 0, 0}},
 		{"all others are nearer to none than to one", []int32{10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 5, []int32{5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 		{"the largest weights and totals", []int32{math.MaxInt32, 1}, math.MaxInt32, []int32{math.MaxInt32 - 1, 1}},
+		{"the quotient of the lower weight is higher by less than a level", []int32{3_000_000, 1_000_001}, 2, []int32{1, 1}},
+		{"the quotient of the lower weight is lower by less than a level", []int32{3_000_000, 999_999}, 2, []int32{2, 0}},
 		{"no weight", []int32{0, 0}, 9, []int32{0, 0}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -44,6 +44,10 @@ func TestPlanReplicas(t *testing.T) {
 			map[string]int32{"eu1": 6, "eu2": 3}},
 		{"federated-selector 3.1.6: minimums come first", `{"clusters":{"eu1":{"weight":1},"eu2":{"minReplicas":7}}}`, available("eu1", "eu2"),
 			map[string]int32{"eu1": 2, "eu2": 7}},
+		{"federated-selector 3.1.6: of equal quotients beyond the minimums, that of the higher weight is first",
+			`{"clusters":{"eu1":{"minReplicas":7,"weight":3},"eu2":{"weight":1}}}`, available("eu1", "eu2"), map[string]int32{"eu1": 9, "eu2": 0}},
+		{"federated-selector 3.1.6: a fixed number", `{"clusters":{"eu1":{"minReplicas":2,"maxReplicas":2,"weight":9},"eu2":{"weight":1}}}`,
+			available("eu1", "eu2"), map[string]int32{"eu1": 2, "eu2": 7}},
 		{"federated-selector 3.1.6: maximums bound the sum", `{"clusters":{"*":{"maxReplicas":2,"weight":1}}}`, available("eu1", "eu2"),
 			map[string]int32{"eu1": 2, "eu2": 2}},
 	} {
@@ -103,6 +107,10 @@ func TestPreferencesErrors(t *testing.T) {
 	got, err := PreferencesOf("ReplicaSet", map[string]string{DeploymentPreferencesAnnotation: "x"})
 	if diff := cmp.Diff(DefaultPreferences(), got); err != nil || diff != "" {
 		t.Errorf("the annotation of another kind: %v, %s", err, diff)
+	}
+	got, err = PreferencesOf("ReplicaSet", map[string]string{ReplicaSetPreferencesAnnotation: `{"rebalance":true}`})
+	if err != nil || !got.Rebalance {
+		t.Errorf("the annotation of a ReplicaSet: %v, %+v", err, got)
 	}
 }
 

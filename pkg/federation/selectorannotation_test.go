@@ -14,6 +14,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/limits"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -166,6 +167,14 @@ func TestSelectorErrors(t *testing.T) {
 	}
 }
 
+// docs/spec/differences.md C2a: a selector may have as many requirements as the limit says.
+func TestSelectorWithTheMostRequirements(t *testing.T) {
+	value := "[" + strings.Repeat(`{"key":"a","operator":"exists"},`, limits.Requirements.Max-1) + `{"key":"b","operator":"exists"}]`
+	if requirements, err := ParseSelector(value); len(requirements) != limits.Requirements.Max || err != nil {
+		t.Errorf("%d requirements, %v", len(requirements), err)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	all := map[string]string{SelectorAnnotation: "[]"}
 	p := map[string]string{PlacementAnnotation: "p"}
@@ -195,6 +204,13 @@ func TestChoose(t *testing.T) {
 		})
 	}
 
+	for want, target := range map[string]Target{
+		"Placement p": {Placement: "p"}, "no cluster": {Nowhere: true}, "all clusters": {FromNamespace: true},
+	} {
+		if got := target.String(); got != want {
+			t.Errorf("the text of a Target is %q, want %q", got, want)
+		}
+	}
 	request, err := Target{Placement: "p"}.Request(selector.NewCompiler(), key)
 	if request != nil || err != nil {
 		t.Errorf("the decisions of a Placement: %v, %v", request, err)

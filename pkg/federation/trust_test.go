@@ -56,6 +56,12 @@ func TestAClusterThatIsAwayKeepsItsShare(t *testing.T) {
 		t.Errorf("guarded: %s", diff)
 	}
 
+	h.works[1].Foreign = true
+	if got := h.evaluate(object).Replicas["eu2"]; got != 0 {
+		t.Errorf("a work of somebody else gives the cluster %d replicas", got)
+	}
+	h.works[1].Foreign = false
+
 	view := h.view()
 	view.Unguarded = true
 	if diff := cmp.Diff(want, Evaluate(object, view, epoch).Replicas); diff != "" {
@@ -70,6 +76,7 @@ func TestOwnedWorks(t *testing.T) {
 
 	hub := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply}
 	agent := metav1.ManagedFieldsEntry{Manager: "work-agent", Operation: metav1.ManagedFieldsOperationUpdate}
+	status := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, Subresource: "status"}
 	update := metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationUpdate}
 	for _, c := range []struct {
 		reason, name, annotation string
@@ -77,6 +84,8 @@ func TestOwnedWorks(t *testing.T) {
 		want                     bool
 	}{
 		{"applied by the hub", identity.WorkName(), identity.String(), []metav1.ManagedFieldsEntry{agent, hub}, true},
+		{"applied by the hub, and not written by an agent yet", identity.WorkName(), identity.String(), []metav1.ManagedFieldsEntry{hub}, true},
+		{"whose status alone is applied in the hub's name", identity.WorkName(), identity.String(), []metav1.ManagedFieldsEntry{status}, false},
 		{"with an annotation that the agent has overwritten", identity.WorkName(), "theirs", []metav1.ManagedFieldsEntry{agent, hub}, true},
 		{"made by another with the annotation", identity.WorkName(), identity.String(), []metav1.ManagedFieldsEntry{agent}, false},
 		{"updated, not applied, in the hub's name", identity.WorkName(), identity.String(), []metav1.ManagedFieldsEntry{update}, false},

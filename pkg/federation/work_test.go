@@ -235,6 +235,38 @@ func TestWork(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	})
+	t.Run("federated-selector F39: the largest size and one byte more", func(t *testing.T) {
+		object := objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`)
+		write := func(length int) error {
+			object.Object["data"] = map[string]any{"a": strings.Repeat("x", length)}
+			_, err := NewPayload(kindOf("ConfigMap"), object).Work("c1", Variant{})
+			return err
+		}
+		var larger *TooLargeError
+		if !errors.As(write(MaxPayload), &larger) {
+			t.Fatal("the data alone has the largest size")
+		}
+		longest := 2*MaxPayload - larger.Size
+		if err := write(longest); err != nil {
+			t.Error(err)
+		}
+		if err := write(longest + 1); err == nil || err.Error() != "the manifests have 512001 bytes, which exceeds the limit of 512000" {
+			t.Errorf("one byte more: %v", err)
+		}
+	})
+	t.Run("the clusters that a Placement selects in a hub that gets it", func(t *testing.T) {
+		object := objectOf(t, `{apiVersion: cluster.open-cluster-management.io/v1beta1, kind: Placement, metadata: {name: x, namespace: ns}}`)
+		work, err := NewPayload(FederatedKind{GroupVersionKind: placements, Resource: "placements"}, object).Work("c1", Variant{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []workv1.FeedbackRule{{
+			Type: "JSONPaths", JsonPaths: []workv1.JsonPath{{Name: SelectedClusters, Path: ".status.numberOfSelectedClusters"}},
+		}}
+		if diff := cmp.Diff(want, work.Spec.ManifestConfigs[1].FeedbackRules); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("federated-selector F22, 3.1.5: orphan", func(t *testing.T) {
 		orphan, err := NewPayload(kindOf("Deployment"), objectOf(t, deployment)).Work("c1", Variant{Orphan: true})
 		if err != nil {
@@ -261,6 +293,23 @@ func TestWork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The annotation of a work names its object, in the form that the hub writes.
+func TestParseObject(t *testing.T) {
+	for value, want := range map[string]bool{
+		"Deployment.apps/team-a/web": true, "ConfigMap/team-a/x": true,
+		"": false, "ConfigMap": false, "ConfigMap/x": false, "ConfigMap/team-a/x/y": false, "/team-a/x": false, "ConfigMap//x": false,
+		"ConfigMap/team-a/": false,
+	} {
+		groupKind, name, valid := ParseObject(value)
+		if valid != want {
+			t.Errorf("%q: valid is %v", value, valid)
+		}
+		if text := groupKind + "/" + name.String(); valid && text != value {
+			t.Errorf("%q: got %s", value, text)
+		}
+	}
 }
 
 // TestWorkHash checks that the hash of a work is that of the stored one, and that each edit of somebody else changes it
