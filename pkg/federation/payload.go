@@ -104,7 +104,7 @@ func ExcludedByMetadata(kind FederatedKind, meta metav1.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
 		return "is controlled by " + owner.Kind + " " + owner.Name
 	}
-	if _, leads := meta.GetAnnotations()[leaderAnnotation]; leads || kind.Kind == "Lease" {
+	if _, leads := meta.GetAnnotations()[leaderAnnotation]; leads {
 		return "is the record of a leader election"
 	}
 	if kind.Group == "" && kind.Kind == kindConfigMap && meta.GetName() == rootCertificates {

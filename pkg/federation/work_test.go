@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -399,6 +400,11 @@ func TestExcluded(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+
+	rental := FederatedKind{GroupVersionKind: schema.GroupVersionKind{Group: "rental.example.com", Version: "v1", Kind: "Lease"}}
+	if got := Excluded(rental, objectOf(t, `{kind: Lease, metadata: {name: x}}`)); got != "" {
+		t.Errorf("federated-selector 3.1.4: a kind of others with the name of one of Kubernetes: %q", got)
 	}
 
 	labels := map[string]string{FederatedLabel: "true"}
