@@ -129,7 +129,7 @@ func (c *Checker) earliest(ctx context.Context, p *proof) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 
-	switch last, recorded := c.observed.lastChange(ctx, c.reader.oldest(), p.concernsAny); {
+	switch last, recorded := c.observed.lastChange(ctx, c.reader.firstView(), p.concernsAny); {
 	case p.contents && !recorded:
 		return 0, ErrViewChanged
 	case p.contents || !recorded:
@@ -198,7 +198,8 @@ func (c *Checker) read(ctx context.Context, p *proof, excluded func(Object) bool
 
 // readsSingly reports whether many clusters are read one by one: a list of all of them would cost more, and none has been read that serves.
 func (c *Checker) readsSingly(p *proof) bool {
-	return !p.removal.AllClusters && len(p.removal.Clusters) <= c.singleReads(Clusters) && !c.reader.has(request{resource: Clusters}, p.earliest)
+	return !p.removal.AllClusters && len(p.removal.Clusters) <= c.singleReads(Clusters) &&
+		!c.reader.has(request{resource: Clusters}, oldest{change: p.earliest})
 }
 
 // readObject reads the object of a removal.
@@ -256,7 +257,7 @@ func (c *Checker) readSets(ctx context.Context, p *proof, bindings []Object) err
 
 // readFor returns the response to a request for a proof. The request was not sent before the change of the view with the number earliest.
 func (c *Checker) readFor(ctx context.Context, p *proof, what request, earliest uint64) (*reading, error) {
-	read, err := c.reader.read(ctx, what, earliest)
+	read, err := c.reader.read(ctx, what, oldest{change: earliest, slow: p.removal.AllClusters && what.name == ""})
 	if err != nil {
 		return nil, err
 	}

@@ -23,14 +23,14 @@
 // whose pages show the moment of the first one. While the watch of the clusters is broken, a few clusters are read whole, so that an agent that
 // writes all the time keeps nothing selected.
 //
-// Proofs share the requests of a second, also those that have no response yet. A list of a large fleet, which takes longer, is shared for
-// twice as long as it takes, for ten seconds at most: the proofs that wait for it use it at that age, too. A request that was sent before
-// the snapshot serves if the view has shown no change since that concerns the removal, so that there is one moment at which all that was
-// read held. An event of a cluster that makes it leave is itself such a change: the first proof after the event sends the requests, and the
-// other proofs of the same event use them. The object of the removal and the further objects that decide about it are read for each proof,
-// because their versions in the result may come from a cache that is ahead of the view. The API server must show the object as it was
-// evaluated, and earlier requests serve only if the view has shown that version before. A request that failed is sent again. Requests of
-// different namespaces are different, so that many objects in one namespace cost no proof of another one.
+// Proofs share the requests of a second, also those that have no response yet. A list of a large fleet takes longer. Proofs to which every
+// cluster counts share it for twice as long as it takes, for ten seconds at most: those that wait for it use it at that age, too. A request
+// that was sent before the snapshot serves if the view has shown no change since that concerns the removal, so that there is one moment at
+// which all that was read held. An event of a cluster that makes it leave is itself such a change: the first proof after the event sends
+// the requests, and the other proofs of the same event use them. The object of the removal and the further objects that decide about it are
+// read for each proof, because their versions in the result may come from a cache that is ahead of the view. The API server must show the
+// object as it was evaluated, and earlier requests serve only if the view has shown that version before. A request that failed is sent
+// again. Requests of different namespaces are different, so that many objects in one namespace cost no proof of another one.
 //
 // A proof ages while a plan is carried out. Plan lets the next write that removes clusters pass while the object is as it was evaluated and
 // the proof is not older than Validity.

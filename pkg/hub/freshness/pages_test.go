@@ -111,23 +111,41 @@ func TestHowManyClustersAreReadOneByOne(t *testing.T) {
 	}
 }
 
-// B11: clusters that would be read one by one are compared with a list of all that was read for another removal.
+// B11: clusters that would be read one by one are compared with a list of all that was read for another removal less than a second ago.
 func TestAListThatWasReadServesAFewClusters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newLargeServer(2000)
-		for _, removal := range []freshness.ProofRequest{s.ofAll(), s.removal(20)} {
-			if got := s.prove(t, removal); got != "proved" {
-				t.Errorf("got %q", got)
-			}
-		}
-		if gets, lists := s.sent("get managedclusters c00"), s.sent("list managedclusters"); gets != 0 || lists != 1 {
-			t.Errorf("the first cluster was read %d times and the list %d times, want the list once", gets, lists)
-		}
-		<-time.After(time.Second)
-		if got := s.prove(t, s.removal(20)); got != "proved" || s.sent("get managedclusters c00") != 1 {
-			t.Errorf("a second later: got %q, and the first cluster was read %d times, want once", got, s.sent("get managedclusters c00"))
-		}
-	})
+	for _, tc := range []struct {
+		reason       string
+		takes, pause time.Duration
+		removal      func(*server) freshness.ProofRequest
+		gets, lists  int
+	}{
+		{"a moment ago", 0, 0, func(s *server) freshness.ProofRequest { return s.removal(20) }, 0, 1},
+		{"a second ago", 0, time.Second, func(s *server) freshness.ProofRequest { return s.removal(20) }, 1, 1},
+		{"a list that took longer", 2 * time.Second, 0, func(s *server) freshness.ProofRequest { return s.removal(20) }, 1, 1},
+		{"a list that took longer, for every cluster", 2 * time.Second, 0, (*server).ofAll, 0, 1},
+		{"a list that took longer, for too many clusters", 2 * time.Second, 0, func(s *server) freshness.ProofRequest { return s.removal(21) }, 0, 2},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newLargeServer(2000)
+				s.beforeList = func(namespace string) {
+					if namespace == "" {
+						<-time.After(tc.takes)
+					}
+				}
+				if got := s.prove(t, s.ofAll()); got != "proved" {
+					t.Errorf("the other removal: got %q", got)
+				}
+				<-time.After(tc.pause)
+				if got := s.prove(t, tc.removal(s)); got != "proved" {
+					t.Errorf("got %q", got)
+				}
+				if gets, lists := s.sent("get managedclusters c00"), s.sent("list managedclusters"); gets != tc.gets || lists != tc.lists {
+					t.Errorf("the first cluster was read %d times and the list %d times, want %d and %d", gets, lists, tc.gets, tc.lists)
+				}
+			})
+		})
+	}
 }
 
 // B11: the sets of a namespace are read one by one up to eight, and compared with a list of all beyond.

@@ -28,8 +28,8 @@ const (
 	// concurrentReads bounds the number of open requests. It leaves each of the default workers some, because a list can wait for 100 ms in the
 	// API server. Their rate is unlimited: a removal must not wait for it, and the API server has priority and fairness.
 	concurrentReads = 128
-	// readingMaxAge is how long after it was sent a request may serve further proofs. One whose response takes longer may serve them for twice
-	// that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
+	// readingMaxAge is how long after it was sent a request may serve further proofs. A list whose response takes longer may serve those to which
+	// every cluster counts for twice that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
 )
 
@@ -78,9 +78,13 @@ type reading struct {
 	reached bool
 }
 
-// serves reports whether a request serves a further proof, if it was sent and not before the change of the view with the number earliest.
-func (r *reading) serves(earliest uint64) bool {
-	return r != nil && r.view >= earliest && time.Since(r.at) < r.maxAge
+// serves reports whether a request serves a further proof, if it was sent and not before the oldest that does.
+func (r *reading) serves(oldest oldest) bool {
+	if r == nil || r.view < oldest.change {
+		return false
+	}
+	age := time.Since(r.at)
+	return age < readingMaxAge || oldest.slow && age < r.maxAge
 }
 
 // setGone sets the objects that the list lacks, of those that the view showed when it was sent.
@@ -126,25 +130,31 @@ func newReader(client metadata.Interface, observed *Observed, history *history) 
 	}
 }
 
+// oldest is the oldest request that serves a proof: one that was not sent before the change of the view with a number. If slow is true, a list
+// serves for longer than readingMaxAge if its response takes longer.
+type oldest struct {
+	change uint64
+	slow   bool
+}
+
 // noEarlier is for callers that no earlier request serves.
 const noEarlier = math.MaxUint64
 
-// oldest returns the number of a change of the view. No request that was sent before that change serves a proof any more.
-func (r *reader) oldest() uint64 {
+// firstView returns the number of a change of the view. No request that was sent before that change serves a proof any more.
+func (r *reader) firstView() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	oldest := r.observed.Now()
+	first := r.observed.Now()
 	for _, serving := range []map[request]*reading{r.running, r.recent} {
 		for _, sent := range serving {
-			oldest = min(oldest, sent.view)
+			first = min(first, sent.view)
 		}
 	}
-	return oldest
+	return first
 }
 
-// read returns the response to a request that is sent after the call, or to one that still serves and was not sent before the change of the view
-// with the number earliest. Such a request that fails is sent again.
-func (r *reader) read(ctx context.Context, what request, earliest uint64) (*reading, error) {
+// read returns the response to a request that is sent after the call, or to an earlier one that serves. Such a request that fails is sent again.
+func (r *reader) read(ctx context.Context, what request, earliest oldest) (*reading, error) {
 	read, joined := r.reading(ctx, what, earliest)
 	select {
 	case <-read.done:
@@ -152,20 +162,20 @@ func (r *reader) read(ctx context.Context, what request, earliest uint64) (*read
 		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
 	}
 	if read.err != nil && joined {
-		return r.read(ctx, what, noEarlier)
+		return r.read(ctx, what, oldest{change: noEarlier})
 	}
 	return read, read.err
 }
 
-// has reports whether there is a response that serves, to a request that was not sent before the change of the view with the number earliest.
-func (r *reader) has(what request, earliest uint64) bool {
+// has reports whether there is a response that serves.
+func (r *reader) has(what request, earliest oldest) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.recent[what].serves(earliest)
 }
 
 // reading returns an earlier request that serves, or one that was not sent yet.
-func (r *reader) reading(ctx context.Context, what request, earliest uint64) (read *reading, joined bool) {
+func (r *reader) reading(ctx context.Context, what request, earliest oldest) (read *reading, joined bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, sent := range []*reading{r.recent[what], r.running[what]} {
