@@ -288,8 +288,10 @@ func TestPlanAmongOthers(t *testing.T) {
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, demoted}},
 		{"another controller behind ours is none", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{ours, controller} },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, demoted}},
-		{"an older placement behind ours is no owner", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{ours, restored} },
-			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
+		{"an older placement behind ours is no owner", func(p *api.Page) {
+			p.OwnerReferences = []metav1.OwnerReference{ours, restored}
+			p.OwnerReferences[1].Controller = nil
+		}, []string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"all labels lost, still owned", func(p *api.Page) { p.Labels = nil },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"a backup was restored: an old uid and no status", func(p *api.Page) {
