@@ -3,16 +3,20 @@
 package placement
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 	"github.com/placement-hub/placement-hub/pkg/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -158,6 +162,101 @@ func TestReserve(t *testing.T) {
 	expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied", "RecentRemovals", "RemovalHeld", "Other"}, types)
 }
 
+// docs/spec/differences.md A5: a record has the generation of the other conditions, and replaces an earlier record.
+func TestReserveAmongOtherConditions(t *testing.T) {
+	before := metav1.NewTime(now.Add(-time.Hour))
+	earlier := metav1.Condition{Type: removalbudget.RecordCondition, LastTransitionTime: before}
+	for _, tc := range []struct {
+		reason  string
+		present []metav1.Condition
+		want    []string
+	}{
+		{"no condition", nil, []string{"RecentRemovals now 7"}},
+		{"an earlier generation", []metav1.Condition{{Type: ConditionSatisfied, ObservedGeneration: 3}},
+			[]string{"PlacementSatisfied - 3", "RecentRemovals now 3"}},
+		{"an earlier record", []metav1.Condition{earlier, {Type: ConditionSatisfied, ObservedGeneration: 7}},
+			[]string{"RecentRemovals before 7", "PlacementSatisfied - 7"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			placement, existing := tenDecided()
+			evaluation := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
+			placement.Status.Conditions = tc.present
+			status, needed := evaluation.Reserve(api.V1beta1.Read(placement), now)
+			expect(t, "needed", true, needed)
+			got := []string{}
+			for _, c := range status.Conditions {
+				word := map[metav1.Time]string{now: "now", before: "before", {}: "-"}[c.LastTransitionTime]
+				got = append(got, fmt.Sprintf("%s %s %d", c.Type, word, c.ObservedGeneration))
+			}
+			expect(t, "conditions", tc.want, got)
+		})
+	}
+}
+
+// docs/spec/differences.md B16: clusters that the former spec would lose as well are held, and those that leave because of the changed spec are not.
+func TestRemovalsByAChangedSpec(t *testing.T) {
+	placement, existing := tenDecided()
+	placement.Spec.NumberOfClusters = ptr.To[int32](2)
+	placement.Status.Conditions[1].ObservedGeneration = placement.Generation - 1
+	former := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{})).Request(selector.NewCompiler())
+	for _, tc := range []struct {
+		reason   string
+		before   *scheduling.Request
+		clusters []string
+		held     bool
+	}{
+		{"the former spec is not known, and clusters are gone", nil, fleet(2), false},
+		{"the former spec loses the clusters that are gone, too", former, fleet(2), true},
+		{"the former spec keeps all clusters", former, fleet(10), false},
+	} {
+		existing.Placement, existing.Before = api.V1beta1.Read(placement), tc.before
+		result := resultOf(placement, stateOf(tc.clusters...))
+		expect(t, tc.reason+": held", tc.held, evaluate(result, existing, thirty, now.Time).BudgetResult.Held)
+	}
+}
+
+// An observer of a hub reports that a result depends on an option of the hub that it does not know.
+func TestUnknownLimits(t *testing.T) {
+	replaced := append(fleet(5), "d-1", "d-2", "d-3", "d-4", "d-5")
+	for _, tc := range []struct {
+		reason   string
+		options  Options
+		selected []string
+		stated   bool
+		want     bool
+	}{
+		{"held whether or not replaced clusters count", thirty, fleet(2), false, false},
+		{"held only if replaced clusters count", thirty, replaced, false, true},
+		{"replaced clusters do not count", Options{Limit: removalbudget.Limit{Percent: new(30), CountReplaced: new(false)}}, replaced, false, false},
+		{"a condition that does not state the limit", Options{}, fleet(10), true, true},
+		{"no condition", Options{}, fleet(10), false, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			placement, existing := tenDecided()
+			placement.Spec.NumberOfClusters = ptr.To[int32](10)
+			if tc.stated {
+				placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition})
+				existing.Placement = api.V1beta1.Read(placement)
+			}
+			evaluation := evaluate(selecting(placement, tc.selected...), existing, tc.options, now.Time)
+			expect(t, "unknown", tc.want, evaluation.LimitUnknown)
+		})
+	}
+}
+
+// A cluster that stays although it should leave keeps its group, whatever its labels are, while others join.
+func TestKeptClustersKeepTheirGroups(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromString("100%"), "canary")})
+	existing := existingOf(placement, page(1, 0, "canary", "canary-1", "gone-1"), page(2, 1, "", "c-1", "canary-9"))
+	world := stateOf("canary-1", "c-1", "c-2")
+	tainted := clusterOf("canary-9")
+	tainted.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: clusterv1.TaintEffectNoSelect}}
+	world.SetCluster(tainted)
+
+	held := resultOf(placement, world).Hold(existing.Incumbents(), []string{"canary-9", "gone-1"}, time.Time{})
+	expect(t, "steps", []string{`fill p-decision-2 group 1 "": c-1 c-2 canary-9`}, steps(planOf(held, existing)))
+}
+
 // docs/spec/differences.md B18: a scope that was lost and comes back gets its former clusters, for as long as they are recorded. A decision that
 // is full is not changed by the record.
 func TestB18RecordedClustersComeBack(t *testing.T) {
@@ -178,6 +277,7 @@ func TestB18RecordedClustersComeBack(t *testing.T) {
 		{"an empty decision", left(time.Minute, `"c-004","c-003"`), nil, nil, []string{"c-003", "c-004"}},
 		{"a short one", left(time.Minute, `"c-003"`), []string{"c-004"}, nil, []string{"c-003", "c-004"}},
 		{"a full one", left(time.Minute, `"c-004"`), []string{"c-002", "c-003"}, nil, []string{"c-002", "c-003"}},
+		{"a full one, of which a cluster is gone", left(time.Minute, `"c-004"`), []string{"c-002", "gone"}, nil, []string{"c-001", "c-002"}},
 		{"the window is over", left(removalbudget.Window, `"c-004","c-003"`), nil, nil, []string{"c-001", "c-002"}},
 		{"others have emptied it", metav1.Condition{Type: "Other"}, nil, []string{"c-003", "c-004"}, []string{"c-003", "c-004"}},
 	} {

@@ -10,6 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Between two writes two groups may have one index. A status that is written then must distinguish them, because it records the group of
@@ -51,6 +52,7 @@ func TestAgainEnds(t *testing.T) {
 		{"the only page has the first name", fine, pages{page(1, 0, "", "c-1")}, false},
 		{"it takes it in this pass", fine, pages{page(2, 0, "", "c-1")}, false},
 		{"the first name becomes free in this pass", fine, pages{page(1, 1, "", "c-1"), page(2, 0, "", "c-1")}, true},
+		{"it changes its group in this pass", fine, pages{page(2, 0, "old", "c-1")}, true},
 		{"the first name belongs to somebody else", fine, pages{theirs, page(2, 0, "", "c-1")}, false},
 		{"a held placement keeps what it has", mistaken, pages{page(2, 0, "", "c-1")}, false},
 	} {
@@ -68,6 +70,32 @@ func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
 	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true}, existing.Incumbents())
 	expect(t, "pages to write", 1, len(existing.Pages))
 	expect(t, "names in use", map[string]bool{"p-decision-1": true}, existing.Taken)
+}
+
+// docs/spec/differences.md B16: the former spec is known only if the decisions were completely written for it.
+func TestRequestBefore(t *testing.T) {
+	for _, tc := range []struct {
+		reason  string
+		former  *clusterv1beta1.Placement
+		applied int64
+		want    bool
+	}{
+		{"no former placement", nil, 6, false},
+		{"the decisions were written for the former spec", &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Generation: 6}}, 6, true},
+		{"they were written for an earlier spec", &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Generation: 6}}, 5, false},
+		{"the spec has not changed", &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Generation: 7}}, 7, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			placement := placementOf(clusterv1beta1.PlacementSpec{})
+			placement.Status.Conditions = []metav1.Condition{{Type: ConditionSatisfied, ObservedGeneration: tc.applied}}
+			var former *api.Placement
+			if tc.former != nil {
+				former = api.V1beta1.Read(tc.former)
+			}
+			request := existingOf(placement).RequestBefore(former, selector.NewCompiler())
+			expect(t, "the request is known", tc.want, request != nil)
+		})
+	}
 }
 
 func TestExistingGroupsAreThoseOfThePages(t *testing.T) {

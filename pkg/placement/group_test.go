@@ -67,6 +67,7 @@ func TestPageNames(t *testing.T) {
 		ok   bool
 	}{
 		{"p-decision-1", 1, true},
+		{"p-decision-9", 9, true},
 		{"p-decision-250", 250, true},
 		{"p-decision-0", 0, false},
 		{"p-decision--1", -1, false},

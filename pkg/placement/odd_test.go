@@ -98,7 +98,6 @@ func TestProfilesOfALongName(t *testing.T) {
 func TestTerminatingPagesGiveUpClusters(t *testing.T) {
 	placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
-	waits := func(p *api.Page) { p.Finalizers = []string{"example.com/wait"} }
 	leaves := func(p *api.Page) { waits(p); p.DeletionTimestamp = &now }
 	for _, tc := range []struct {
 		reason string
@@ -119,6 +118,20 @@ func TestTerminatingPagesGiveUpClusters(t *testing.T) {
 		{
 			"nothing is left to do", pages{page(1, 0, "", "c-1", "c-3"), edited(page(2, 0, "", "c-3"), leaves)},
 			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1", "c-3"), []string{}, 2,
+		},
+		{
+			"B5: the index of a terminating page keeps its name, and another group comes behind it",
+			pages{edited(page(1, 0, "canary", "canary-1"), leaves)},
+			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1"), []string{
+				`create and fill p-decision-2 group 0 "canary": `, `create and fill p-decision-3 group 1 "": c-1`,
+				`fill p-decision-1 group 0 "canary": `,
+			}, 1,
+		},
+		{
+			"B5: there is no index missing before that of a terminating page",
+			pages{page(1, 0, "", "c-1"), page(2, 1, "a", "c-2"), page(3, 2, "b", "c-3"), edited(page(4, 3, "c"), leaves)},
+			selecting(placementOf(clusterv1beta1.PlacementSpec{}), "c-1"),
+			[]string{`fill p-decision-2 group 1 "a": `, `fill p-decision-3 group 2 "b": `}, 1,
 		},
 		{
 			"no answer: what exists is counted", pages{page(1, 0, "", "c-1"), edited(page(2, 0, "", "c-2", "c-3"), leaves)},

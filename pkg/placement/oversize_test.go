@@ -82,6 +82,15 @@ func TestOversizeStatus(t *testing.T) {
 	}
 }
 
+// A group that exactly fits is listed, and the first group always is.
+func TestGroupsThatFit(t *testing.T) {
+	groups := groupsOf("p", 3)
+	each := groupsBytes(groups[:1])
+	for room, want := range map[int]int{3 * each: 3, 3*each - 1: 2, 2 * each: 2, each: 1, 0: 1} {
+		expect(t, fmt.Sprintf("groups in %d bytes", room), want, countFitting(groups, room))
+	}
+}
+
 // The status after a failed write is truncated in the same way.
 func TestOversizeFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})

@@ -18,6 +18,18 @@ import (
 // pages are existing PlacementDecisions.
 type pages = []*api.Page
 
+// prefixed returns canary-001 and so on.
+func prefixed(prefix string, n int) []string {
+	names := fleet(n)
+	for i := range names {
+		names[i] = prefix + strings.TrimPrefix(names[i], "c")
+	}
+	return names
+}
+
+// waits adds a finalizer of another to a page.
+func waits(p *api.Page) { p.Finalizers = []string{"example.com/wait"} }
+
 func TestPlan(t *testing.T) {
 	hundred, more := fleet(100), fleet(101)
 	canaries := byPrefix(intstr.FromInt32(2), "canary")
@@ -118,6 +130,101 @@ func TestPlan(t *testing.T) {
 		{"a page of ours whose name is none of ours is surplus", clusterv1beta1.DecisionStrategy{}, pages{
 			edited(page(1, 0, "", "c-1"), func(p *api.Page) { p.Name = "by-hand" }),
 		}, []string{"c-1"}, []string{`create and fill p-decision-1 group 0 "": c-1`, "delete by-hand"}, []string{`0 "" [p-decision-1] 1`}},
+		{"B2: the pages of a group stay beside a page with another name", clusterv1beta1.DecisionStrategy{}, pages{
+			page(1, 0, "", hundred...), page(2, 0, "", "c-101"), edited(page(3, 0, "", "c-101"), func(p *api.Page) { p.Name = "by-hand" }),
+		}, more, []string{`confirm p-decision-2 group 0 "": c-101`, "delete by-hand"}, []string{`0 "" [p-decision-1 p-decision-2] 101`}},
+		{"U3: of several pages none has to be number 1", clusterv1beta1.DecisionStrategy{},
+			pages{page(2, 0, "", hundred...), page(3, 0, "", "c-101")}, more, []string{}, []string{`0 "" [p-decision-2 p-decision-3] 101`}},
+		{"B1: a page that lists a cluster twice gives it away only when another page has it", canaries,
+			pages{page(1, 0, "canary", "c-9", "c-9"), page(2, 1, "", "c-1")}, []string{"canary-1", "c-1", "c-9"},
+			[]string{`fill p-decision-2 group 1 "": c-1 c-9`, `fill p-decision-1 group 0 "canary": canary-1`},
+			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
+		{"B1: a page that gains comes before a page that only loses", canaries,
+			pages{page(1, 0, "canary", "canary-1", "canary-2"), page(2, 1, "", "c-1")}, []string{"canary-1", "c-1", "c-2"},
+			[]string{`fill p-decision-2 group 1 "": c-1 c-2`, `fill p-decision-1 group 0 "canary": canary-1`},
+			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
+		{"B1: a full group gives a place to a cluster by the write that frees it", canaries,
+			pages{page(1, 0, "canary", "canary-1", "x-9"), page(2, 1, "", "c-1", "canary-2")}, []string{"canary-1", "canary-2", "c-1"},
+			[]string{`fill p-decision-1 group 0 "canary": canary-1 canary-2`, `fill p-decision-2 group 1 "": c-1`},
+			[]string{`0 "canary" [p-decision-1] 2`, `1 "" [p-decision-2] 1`}},
+		{"B1: a full group loses a cluster of one page before another page gains one", byPrefix(intstr.FromInt32(102), "canary"), pages{
+			page(1, 0, "canary", prefixed("canary", 99)...), page(2, 0, "canary", "canary-100", "canary-101", "x-1"),
+			page(3, 1, "", "c-1", "canary-102"),
+		}, append(prefixed("canary", 102), "c-1", "x-1"), []string{
+			`create and fill p-decision-4 group 2 "": x-1`, `fill p-decision-2 group 0 "canary": canary-100 canary-101`,
+			`fill p-decision-1 group 0 "canary": canary-001..canary-102 (100)`, `fill p-decision-3 group 1 "": c-1 x-1`, "delete p-decision-4",
+		}, []string{`0 "canary" [p-decision-1 p-decision-2] 102`, `1 "" [p-decision-3] 2`}},
+		{"B1: the second of two pages that give a cluster away waits for the page that gains it", byPrefix(intstr.FromInt32(2), "canary", "next"),
+			pages{
+				page(1, 0, "canary", "c-9", "canary-1"), page(2, 1, "next", "c-9", "next-1"), page(3, 2, "", "c-1"), page(4, 3, "", "c-2", "next-2"),
+			}, []string{"canary-1", "canary-2", "next-1", "next-2", "c-1", "c-2", "c-9"}, []string{
+				`confirm p-decision-2 group 1 "next": c-9 next-1`, `fill p-decision-1 group 0 "canary": canary-1 canary-2`,
+				`fill p-decision-3 group 2 "": c-1 c-9`, `fill p-decision-2 group 1 "next": next-1 next-2`, `fill p-decision-4 group 3 "": c-2`,
+			}, []string{`0 "canary" [p-decision-1] 2`, `1 "next" [p-decision-2] 2`, `2 "" [p-decision-3] 2`, `3 "" [p-decision-4] 1`}},
+		{"B1: pages that give a cluster away rely on the page that has just gained it", byPrefix(intstr.FromInt32(2), "canary", "next"),
+			pages{page(1, 0, "canary", "c-9", "canary-1"), page(2, 1, "next", "c-9", "next-1"), page(3, 2, "", "c-1")},
+			[]string{"canary-1", "next-1", "c-1", "c-9"}, []string{
+				`fill p-decision-3 group 2 "": c-1 c-9`, `fill p-decision-1 group 0 "canary": canary-1`, `fill p-decision-2 group 1 "next": next-1`,
+			}, []string{`0 "canary" [p-decision-1] 1`, `1 "next" [p-decision-2] 1`, `2 "" [p-decision-3] 2`}},
+		{"B1: no cluster waits on an empty page of the last group", canaries,
+			pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "canary-1"), page(3, 1, "")}, []string{"canary-1", "c-1"}, []string{
+				`create and fill p-decision-4 group 2 "": c-1`, `fill p-decision-1 group 0 "canary": canary-1`,
+				`fill p-decision-2 group 1 "": c-1`, "delete p-decision-4", "delete p-decision-3",
+			}, []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 1`}},
+		{"B2: a group that loses all its members leaves those of other groups where they are", byPrefix(intstr.FromInt32(2)),
+			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3", "c-4")}, []string{"c-3", "c-4", "c-5"},
+			[]string{`fill p-decision-1 group 0 "": c-5`}, []string{`0 "" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
+		{"B2: of a group that is too long the first by name stay", byPrefix(intstr.FromInt32(3)),
+			pages{page(1, 0, "", "c-3", "c-4"), page(2, 0, "", "c-1", "c-2")}, []string{"c-1", "c-2", "c-3", "c-4"}, []string{
+				`create and fill p-decision-3 group 1 "": c-4`, `fill p-decision-1 group 0 "": c-1 c-2 c-3`, "delete p-decision-2",
+			}, []string{`0 "" [p-decision-1] 3`, `1 "" [p-decision-3] 1`}},
+		{"B8: a group moves as a whole to an index of its rule", canaries,
+			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")}, []string{"canary-1", "c-1", "c-2", "c-3"}, []string{
+				`create and fill p-decision-3 group 2 "": c-1 c-2`, `fill p-decision-1 group 0 "": `,
+				`mend and fill p-decision-1 group 0 "canary": canary-1`,
+			}, []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 1`, `2 "" [p-decision-3] 2`}},
+		{"B8: a group moves to an index whose group has lost all its members", canaries,
+			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-8")}, []string{"canary-1", "c-1", "c-2", "c-3"}, []string{
+				`fill p-decision-2 group 1 "": c-1 c-2`, `create and fill p-decision-3 group 2 "": c-3`,
+				`fill p-decision-1 group 0 "": `, `mend and fill p-decision-1 group 0 "canary": canary-1`,
+			}, []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`, `2 "" [p-decision-3] 1`}},
+		{"B8: a group without a remaining member does not move", canaries,
+			pages{page(1, 0, "", "c-8"), page(2, 1, "", "c-1", "c-2")}, []string{"canary-1", "canary-2", "canary-3", "c-0", "c-1", "c-2"}, []string{
+				`create and fill p-decision-3 group 2 "": c-1 c-2`, `create and fill p-decision-4 group 3 "": c-0`,
+				`fill p-decision-1 group 0 "": `, `mend and fill p-decision-1 group 0 "canary": canary-1 canary-2`,
+				`fill p-decision-2 group 1 "": `, `mend and fill p-decision-2 group 1 "canary": canary-3`,
+			}, []string{`0 "canary" [p-decision-1] 2`, `1 "canary" [p-decision-2] 1`, `2 "" [p-decision-3] 2`, `3 "" [p-decision-4] 1`}},
+		{"B5: of two groups with one index the one of the rule stays", canaries,
+			pages{page(1, 0, "", "c-1"), page(2, 0, "canary", "canary-1")}, []string{"canary-1", "c-1"}, []string{
+				`create and fill p-decision-3 group 1 "": c-1`, `delete p-decision-1 group 0 "": `,
+			}, []string{`0 "canary" [p-decision-2] 1`, `1 "" [p-decision-3] 1`}},
+		{"B5: the first page of an index gets the new group", clusterv1beta1.DecisionStrategy{},
+			pages{page(1, 0, "z", "c-8"), page(2, 0, "a", "c-9")}, []string{"c-1"}, []string{
+				`fill p-decision-1 group 0 "z": `, `delete p-decision-2 group 0 "a": `, `mend and fill p-decision-1 group 0 "": c-1`,
+			}, []string{`0 "" [p-decision-1] 1`}},
+		{"B5: an empty page changes the name of its group at once", clusterv1beta1.DecisionStrategy{},
+			pages{edited(page(1, 0, "canary"), func(p *api.Page) { p.Decisions = []api.Decision{} })}, []string{"c-1"},
+			[]string{`mend and fill p-decision-1 group 0 "": c-1`}, []string{`0 "" [p-decision-1] 1`}},
+		{"B5: the clusters of a page that changes the name of its group wait on another page", clusterv1beta1.DecisionStrategy{},
+			pages{page(1, 0, "canary", "canary-1")}, []string{"canary-1"}, []string{
+				`create and fill p-decision-2 group 1 "": canary-1`, `fill p-decision-1 group 0 "canary": `,
+				`mend and fill p-decision-1 group 0 "": canary-1`, "delete p-decision-2",
+			}, []string{`0 "" [p-decision-1] 1`}},
+		{"B5: the pages of a new group gain clusters before another page loses them", byPrefix(intstr.FromInt32(120), "canary"), pages{
+			page(1, 0, "old", "c-7"), page(2, 0, "old", "c-8"), page(3, 1, "", "c-1", "canary-101"),
+		}, append(prefixed("canary", 101), "c-1"), []string{
+			`fill p-decision-1 group 0 "old": `, `delete p-decision-2 group 0 "old": `,
+			`mend and fill p-decision-1 group 0 "canary": canary-001..canary-100 (100)`,
+			`create and fill p-decision-4 group 0 "canary": canary-101`, `fill p-decision-3 group 1 "": c-1`,
+		}, []string{`0 "canary" [p-decision-1 p-decision-4] 101`, `1 "" [p-decision-3] 1`}},
+		{"B5: of the pages of an index the one with a finalizer gets the new group", clusterv1beta1.DecisionStrategy{},
+			pages{page(1, 0, "old", "c-8"), edited(page(2, 0, "old", "c-9"), waits)}, []string{"c-1"}, []string{
+				`delete p-decision-1 group 0 "old": `, `fill p-decision-2 group 0 "old": `, `mend and fill p-decision-2 group 0 "": c-1`,
+			}, []string{`0 "" [p-decision-2] 1`}},
+		{"B5: an index with two pages that finalizers keep is passed over", clusterv1beta1.DecisionStrategy{},
+			pages{edited(page(1, 0, "old", "c-8"), waits), edited(page(2, 0, "old", "c-9"), waits)}, []string{"c-1"}, []string{
+				`create and fill p-decision-3 group 1 "": c-1`, `fill p-decision-1 group 0 "old": `, "delete p-decision-2",
+			}, []string{`0 "old" [p-decision-1] 0`, `1 "" [p-decision-3] 1`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy})
@@ -179,6 +286,12 @@ func TestPlanAmongOthers(t *testing.T) {
 		}, []string{}, nil, nil},
 		{"the controller is the placement", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{controller} },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, demoted}},
+		{"another controller behind ours is none", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{ours, controller} },
+			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, demoted}},
+		{"an older placement behind ours is no owner", func(p *api.Page) {
+			p.OwnerReferences = []metav1.OwnerReference{ours, restored}
+			p.OwnerReferences[1].Controller = nil
+		}, []string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"all labels lost, still owned", func(p *api.Page) { p.Labels = nil },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"a backup was restored: an old uid and no status", func(p *api.Page) {
@@ -238,6 +351,20 @@ func TestGroupLabelsNeverChange(t *testing.T) {
 	placement = placementOf(clusterv1beta1.PlacementSpec{})
 	plan = planOf(selecting(placement, "c-1"), existingOf(placement, nonsense...))
 	expect(t, "steps", []string{`mend p-decision-1 group 0 "": c-1`}, steps(plan))
+}
+
+// docs/spec/differences.md B5: a new page does not take a name that the status lists in another group, because the status has the group of a
+// page.
+func TestNewPagesKeepTheGroupsOfTheStatus(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1), "canary")})
+	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{
+		{DecisionGroupIndex: 0, DecisionGroupName: "canary", Decisions: []string{"p-decision-2"}},
+		{DecisionGroupIndex: 2, Decisions: []string{"p-decision-1"}},
+	}
+	plan := planOf(selecting(placement, "canary-1", "canary-2", "c-1"), existingOf(placement, page(2, 0, "canary", "canary-1")))
+	expect(t, "steps", []string{
+		`create and fill p-decision-3 group 1 "canary": canary-2`, `create and fill p-decision-1 group 2 "": c-1`,
+	}, steps(plan))
 }
 
 // docs/spec/differences.md A1, A2 and A4: a stalled result keeps the decisions; a Placement without decisions gets one empty page, if its

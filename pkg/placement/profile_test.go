@@ -118,12 +118,27 @@ func TestProfilesThatAreNotBelieved(t *testing.T) {
 	expect(t, "missing", []string{"c-2"}, missing)
 	expect(t, "message when one is missing", "1 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
 		"multicluster.x-k8s.io: c-2"+suffix, ProfilesFound(result, missing, nil, asked)[0].Message)
-	for _, name := range []string{"x-1", "x-2", "x-3"} {
+	set("ns", "x-1", map[string]string{"c-1": "its label lies"})
+	message := ProfilesFound(resultOf(placement, world), nil, nil, asked)[0].Message
+	expect(t, "as many as are listed", true, strings.HasSuffix(message, "c-2 (its manager is another); delete them, or correct their labels"))
+	for _, name := range []string{"x-2", "x-3"} {
 		set("ns", name, map[string]string{"c-1": "its label lies"})
 	}
 
-	message := ProfilesFound(resultOf(placement, world), nil, nil, asked)[0].Message
+	message = ProfilesFound(resultOf(placement, world), nil, nil, asked)[0].Message
 	expect(t, "bounded message", true, strings.Contains(message, " and 2 more; delete them"))
+}
+
+// The condition lists up to ten clusters without a ClusterProfile.
+func TestMissingProfilesAreListed(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	for missing, want := range map[int]string{10: "c-009, c-010", 11: "c-010, ..."} {
+		names := fleet(missing)
+		message := ProfilesFound(selecting(placement, names...), names, nil, api.V1beta1.Read(placement))[0].Message
+		if !strings.HasSuffix(message, want) {
+			t.Errorf("%d missing: got %q, want the end %q", missing, message, want)
+		}
+	}
 }
 
 // docs/spec/differences.md B4: the condition names the slices of the Placement that another writer has made.
@@ -150,6 +165,10 @@ func TestSlicesOfAnotherWriter(t *testing.T) {
 		{
 			"many of another writer", []*api.Page{slice(1, "p", "o"), slice(2, "p", "o"), slice(3, "p", "o"), slice(4, "p", "o"), slice(5, "p", "o")},
 			`p-decision-3 (schedulerName "o") and 2 more; leave --sig`,
+		},
+		{
+			"as many as are listed", []*api.Page{slice(1, "p", "o"), slice(2, "p", "o"), slice(3, "p", "o")},
+			`p-decision-3 (schedulerName "o"); leave --sig`,
 		},
 	} {
 		evaluation := Evaluation{}.WithReferences(NewExisting(codec, asked, c.pages))

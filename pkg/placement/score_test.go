@@ -124,6 +124,11 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 			{"a second later", time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "1s", "never"},
 			{"nothing changed", 2 * time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "1s", "never"},
 		}},
+		{"a time that a process with a wrong clock has written", "", []moment{
+			{"first", 0, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
+			{"not farther in the future than an interval: it holds", -time.Minute, changed, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "1m0s"},
+			{"farther: it does not", -time.Minute - time.Second, changed, []string{`1 0 "": a=9 b=5 c=3`}, "-1m1s", "never"},
+		}},
 		{"equal scores are sorted by name, and lower than 0 is lower than 0", "", []moment{
 			{"first", 0, scores{"d": -1, "c": 0, "b": 2, "a": 0}, []string{`1 0 "": b=2 a=0 c=0 d=-1`}, "0s", "never"},
 		}},

@@ -204,6 +204,50 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
+// A message of the maximal length of the API is not truncated.
+func TestMessagesOfTheMaximalLength(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	result := selecting(placement, "c-1")
+	for bytes, want := range map[int]string{32768: "xxxx", 32769: "x..."} {
+		further := metav1.Condition{Type: ConditionProfilesFound, Message: strings.Repeat("x", bytes)}
+		status := NewStatus(result, Plan{}, api.V1beta1.Read(placement), now, further)
+		message := status.Conditions[2].Message
+		expect(t, fmt.Sprintf("the length of %d bytes", bytes), 32768, len(message))
+		expect(t, fmt.Sprintf("the end of %d bytes", bytes), want, message[len(message)-4:])
+	}
+}
+
+// docs/spec/differences.md B6: a status that differs in one field is another status.
+func TestStatusesDiffer(t *testing.T) {
+	later := metav1.NewTime(now.Add(time.Second))
+	for _, tc := range []struct {
+		reason string
+		change func(*api.Status)
+		want   bool
+	}{
+		{"nothing differs", func(*api.Status) {}, true},
+		{"the number of clusters", func(s *api.Status) { s.Selected++ }, false},
+		{"the time of the scores", func(s *api.Status) { s.LastScoreUpdate = &later }, false},
+		{"the message of a condition", func(s *api.Status) { s.Conditions[0].Message = "other" }, false},
+		{"the time of a condition", func(s *api.Status) { s.Conditions[0].LastTransitionTime = later }, false},
+		{"the name of a group", func(s *api.Status) { s.Groups[0].Name = "canary" }, false},
+		{"the number of clusters of a group", func(s *api.Status) { s.Groups[0].Clusters++ }, false},
+		{"the pages of a group", func(s *api.Status) { s.Groups[0].Pages = []string{"p-decision-2"} }, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			status := func() api.Status {
+				return api.Status{
+					Selected: 1, LastScoreUpdate: &now, Groups: []api.GroupStatus{{Pages: []string{"p-decision-1"}, Clusters: 1}},
+					Conditions: []metav1.Condition{{Type: ConditionSatisfied, Message: "as it was", LastTransitionTime: now}},
+				}
+			}
+			changed := status()
+			tc.change(&changed)
+			expect(t, "same", tc.want, sameStatus(api.V1beta1, status(), changed))
+		})
+	}
+}
+
 // docs/spec/differences.md A7: conditions describe only written decisions.
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
@@ -218,4 +262,10 @@ func TestFailedStatus(t *testing.T) {
 		brief(status.Conditions[1]))
 	expect(t, "observed generation", placement.Generation, status.Conditions[1].ObservedGeneration)
 	expect(t, "the time of the scores", &now, status.LastScoreUpdate)
+
+	leaving := edited(page(3, 1, "", "c-3", "c-4"), func(p *api.Page) { p.DeletionTimestamp = &now })
+	existing = existingOf(placement, page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3"), leaving)
+	status = NewFailedStatus(selecting(placement, "c-7"), existing, "Forbidden", now)
+	expect(t, "B22: selected with a terminating page", 4, status.Selected)
+	expect(t, "groups with a terminating page", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, reported(status.Groups))
 }

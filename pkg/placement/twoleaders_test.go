@@ -188,6 +188,34 @@ func (s *store) contents() []string {
 	return contents
 }
 
+// A touch is valid for the version of the page that relies on it, and a later touch drops the versions that are no longer there.
+func TestTouchesNameTheVersionsThatRelyOnThem(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	for _, tc := range []struct {
+		reason, before, after string // The page is not touched if the annotation after it is empty.
+	}{
+		{"never touched", "", "p-decision-3@3"},
+		{"touched for both", "p-decision-2@2,p-decision-3@3", ""},
+		{"touched for one", "p-decision-3@3", "p-decision-3@3,p-decision-2@2"},
+		{"touched for an earlier version", "p-decision-3@2", "p-decision-3@3"},
+		{"touched for a page that is gone, too", "p-decision-9@9,p-decision-3@3", "p-decision-3@3,p-decision-2@2"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			relied := edited(page(1, 0, "", "c-1", "c-2"), func(p *api.Page) {
+				p.Annotations = map[string]string{touchedForAnnotation: tc.before}
+			})
+			plan := planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, relied, page(2, 1, "old", "c-1"), page(3, 1, "old", "c-2")))
+			after := ""
+			for _, write := range plan.Writes {
+				expect(t, write.Desired.Name+" is touched", true, write.Touch)
+				after = write.Desired.Annotations[touchedForAnnotation]
+			}
+			expect(t, "annotation", tc.after, after)
+			expect(t, "annotation of the cache", tc.before, relied.Annotations[touchedForAnnotation])
+		})
+	}
+}
+
 // A touch makes the API server reject writes of the older version, and consumers see no change.
 func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
@@ -213,5 +241,7 @@ func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	expect(t, "version", "2", confirmed.ResourceVersion)
 	expect(t, "labels", first.Labels, confirmed.Labels)
 	expect(t, "decisions", first.Decisions, confirmed.Decisions)
+	expect(t, "what is left beside the page that was to be deleted", []string{"delete p-decision-2"},
+		steps(planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, confirmed, second))))
 	expect(t, "what is left", []string{}, steps(planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, confirmed))))
 }

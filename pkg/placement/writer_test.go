@@ -136,6 +136,7 @@ func four() (Plan, []client.Object) {
 	stale := edited(page(2, 1, "", "c-9"), func(p *api.Page) {
 		p.OwnerReferences = nil
 		p.Labels["team"] = "a"
+		p.Annotations = map[string]string{"note": "b"}
 	})
 	lost := edited(page(1, 0, "canary", "canary-1"), func(p *api.Page) { p.OwnerReferences = nil })
 	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
@@ -183,6 +184,7 @@ func TestWriter(t *testing.T) {
 
 	second := s.get(t, "p-decision-2")
 	expect(t, "labels", "a", second.Labels["team"])
+	expect(t, "annotations", map[string]string{"note": "b"}, second.Annotations)
 	expect(t, "decisions", "c-1", clustersOf(api.V1beta1.Codec().Read(second)))
 	expect(t, "owners", 1, len(second.OwnerReferences))
 	expect(t, "decisions of the new one", "c-2", clustersOf(api.V1beta1.Codec().Read(s.get(t, "p-decision-3"))))
@@ -258,6 +260,36 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 		if !apierrors.IsConflict(err) {
 			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
 		}
+	}
+}
+
+// docs/spec/differences.md B22: a page that a finalizer keeps after its deletion loses its clusters before.
+func TestDeletingWhatAFinalizerKeeps(t *testing.T) {
+	const empties = `patch p-decision-1/status uid=uid-1 rv=1 application/merge-patch+json {"decisions":[]}`
+	for _, tc := range []struct {
+		reason string
+		page   *api.Page
+		refuse string
+		want   []string
+		err    string
+	}{
+		{"no finalizer", page(1, 0, "", "c-1"), "", []string{"delete p-decision-1 uid=uid-1 rv=1"}, ""},
+		{"a finalizer", edited(page(1, 0, "", "c-1"), waits), "", []string{empties, "delete p-decision-1 uid=uid-1 rv=2"}, ""},
+		{"a finalizer, and no clusters", edited(page(1, 0, ""), waits), "", []string{"delete p-decision-1 uid=uid-1 rv=1"}, ""},
+		{"it cannot be emptied", edited(page(1, 0, "", "c-1"), waits), "patch", []string{empties},
+			"writing the decisions of PlacementDecision ns/p-decision-1: refused"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			s := newServer(t, api.V1beta1.Codec().Write(tc.page))
+			s.refuse = tc.refuse
+			var told []string
+			err := Writer{Client: s}.Delete(t.Context(), Plan{Codec: api.V1beta1.Codec(), Deletes: pages{tc.page}}, nil, observer(&told))
+			if got := fmt.Sprint(err); tc.err == "" && err != nil || tc.err != "" && got != tc.err {
+				t.Errorf("got %v, want %q", err, tc.err)
+			}
+			expect(t, "requests", tc.want, s.requests)
+			expect(t, "number of observed requests", len(tc.want), len(told))
+		})
 	}
 }
 
