@@ -63,7 +63,8 @@ func TestAListIsReadInPages(t *testing.T) {
 					if namespace != "" {
 						return
 					}
-					if requested++; requested == 2 {
+					requested++
+					if requested == 2 {
 						synctest.Wait() // for the other requests of the proof
 						s.mu.Lock()
 						defer s.mu.Unlock()
