@@ -228,7 +228,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// federated-selector 3.1.5: the deletion of an object waits for agents. Those that seem to be away are named, and nobody but the hub serves the
+// federated-selector 3.1.5: the deletion of an object waits for agents. The message names those that seem to be away. The hub alone removes the
 // finalizers of clusters that do not exist.
 func TestAgentsThatAreAway(t *testing.T) {
 	h, object := newHub(), configMap(nil)

@@ -66,17 +66,18 @@ func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[str
 			domains[domain] += decisions[info.Name]
 		}
 	}
+	feasible := c.domains(key)
 	loads, fullest := make([]int, len(c.clusters)), 0
 
-	for i, info := range c.clusters {
-		if domain, found := info.Value(key); found {
-			loads[i] = domains[domain]
-			fullest = max(fullest, domains[domain])
+	for i, domain := range feasible.of {
+		if domain != noDomain {
+			loads[i] = domains[feasible.names[domain]]
+			fullest = max(fullest, loads[i])
 		}
 	}
 
-	for i, info := range c.clusters {
-		if _, found := info.Value(key); !found {
+	for i, domain := range feasible.of {
+		if domain == noDomain {
 			loads[i] = fullest
 		}
 	}

@@ -115,7 +115,7 @@ func TestReasonsOfUnreadableClusters(t *testing.T) {
 	expect(t, "c2", "score 0, rank 1 of 2, kept because something of it cannot be read", result.ReasonOf("c2"))
 }
 
-// TestUnreadableClustersOutOfScope checks that a Placement is told nothing of a cluster that is not in scope.
+// TestUnreadableClustersOutOfScope checks that the warnings of a Placement name only clusters in scope.
 func TestUnreadableClustersOutOfScope(t *testing.T) {
 	w := newRandomHub(spoilt(t, named("c1"), "status.allocatable.cpu"))
 	w.inventory.DeleteBinding("ns", "all")

@@ -106,7 +106,7 @@ func (c *Checker) logDifferences(ctx context.Context) {
 			klog.FromContext(ctx).Error(err, "Listing what has changed with the history of the API server", "resource", kind.Resource.Resource)
 			continue
 		}
-		read := reading{versions: versionsOf(list)}
+		read := reading{versions: listedVersions(list)}
 		read.setGone(shown)
 		var differing []string
 

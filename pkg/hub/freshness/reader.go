@@ -277,7 +277,7 @@ func (r *reader) pages(
 				return
 			}
 			options.Continue = page.Continue
-			if !yield(versionsOf(page), nil) {
+			if !yield(listedVersions(page), nil) {
 				return
 			}
 		}
@@ -303,8 +303,8 @@ func (r *reader) page(
 	return list, r.history.check(bound, list.ResourceVersion)
 }
 
-// versionsOf returns the versions of the objects of a list by their names.
-func versionsOf(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]string {
+// listedVersions returns the versions of the objects of a list by their names.
+func listedVersions(list *metav1.PartialObjectMetadataList) map[types.NamespacedName]string {
 	versions := make(map[types.NamespacedName]string, len(list.Items))
 	for i := range list.Items {
 		versions[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = list.Items[i].ResourceVersion
