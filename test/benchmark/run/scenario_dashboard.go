@@ -123,7 +123,11 @@ func (s *stage) dashboard(ctx context.Context) error {
 	if err := s.greed(ctx, readers[0]); err != nil {
 		return err
 	}
-	return s.retire()
+	if err := s.retire(); err != nil {
+		return err
+	}
+	_, err = s.startAgain(ctx, dashboardName, &start{}) // The next scenario needs a hub.
+	return err
 }
 
 // reader returns an administrator of the stage, whose ServiceAccount has a namespace of its own: limits count tenants.
