@@ -293,3 +293,50 @@ func TestAListServesBesideShorterReads(t *testing.T) {
 		}
 	})
 }
+
+// B11: a list that takes longer than a second waits for an eighth of the time that the last one took, and half a second at most, for the proofs of a
+// change of many objects.
+func TestASlowListGathersProofs(t *testing.T) {
+	for _, tc := range []struct {
+		takes, apart time.Duration
+		// want are the lists for two proofs that come apart, beside the first one, which shows how long a list takes.
+		want int
+	}{
+		{time.Second, time.Millisecond, 2},
+		{2 * time.Second, 249 * time.Millisecond, 1},
+		{2 * time.Second, 251 * time.Millisecond, 2},
+		{4 * time.Second, 499 * time.Millisecond, 1},
+		{4500 * time.Millisecond, 501 * time.Millisecond, 2},
+	} {
+		t.Run(fmt.Sprintf("takes %s, apart %s", tc.takes, tc.apart), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				s.beforeList = func(namespace string) {
+					if namespace == "" {
+						<-time.After(tc.takes)
+					}
+				}
+				if got := s.prove(t, s.ofAll()); got != "proved" {
+					t.Errorf("got %q", got)
+				}
+				<-time.After(10 * time.Second) // The first list serves no more.
+
+				results := make(chan string, 2)
+				for _, namespace := range []string{"one", "two"} {
+					removal := s.inNamespace(namespace, "p") // With a binding that was made just now.
+					removal.Ranked, removal.AllClusters, removal.Since = true, true, s.view.Now()
+					go func() { results <- s.prove(t, removal) }()
+					<-time.After(tc.apart)
+				}
+				for range 2 {
+					if got := <-results; got != "proved" {
+						t.Errorf("got %q", got)
+					}
+				}
+				if got := s.sent("list managedclusters") - 1; got != tc.want {
+					t.Errorf("%d lists, want %d", got, tc.want)
+				}
+			})
+		})
+	}
+}

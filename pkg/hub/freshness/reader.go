@@ -31,6 +31,10 @@ const (
 	// readingMaxAge is how long after it was sent a request may serve further proofs. A list whose response takes longer may serve those to which
 	// every cluster counts for twice that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
+	// A list that takes longer waits for an eighth of the time that the last one took, and maxGathering at most, before it is sent: the changes of a
+	// moment, such as the bindings that somebody makes for many namespaces, are then proved by one list.
+	gatheringShare = 8
+	maxGathering   = 500 * time.Millisecond
 )
 
 // reader reads metadata consistently. Callers with the same request share it if it was sent after each of them called, or not before what the
@@ -47,6 +51,8 @@ type reader struct {
 	pending, running map[request]*reading
 	// recent has the last response to each request that may serve further proofs.
 	recent map[request]*reading
+	// slow has how long the last response to each list took that takes longer than readingMaxAge.
+	slow map[request]time.Duration
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -126,7 +132,7 @@ func (r *reading) isReached(resource schema.GroupVersionResource, observed *Obse
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
 	return &reader{
 		client: client, limit: make(chan struct{}, concurrentReads), observed: observed, history: history,
-		pending: map[request]*reading{}, running: map[request]*reading{}, recent: map[request]*reading{},
+		pending: map[request]*reading{}, running: map[request]*reading{}, recent: map[request]*reading{}, slow: map[request]time.Duration{},
 	}
 }
 
@@ -191,11 +197,13 @@ func (r *reader) reading(ctx context.Context, what request, earliest oldest) (re
 	return read, false
 }
 
-// run sends a request after the previous equal request has a response.
+// run sends a request after the previous equal request has a response. A slow list waits for further proofs first.
 func (r *reader) run(ctx context.Context, what request, read, before *reading) {
+	begin := time.Now()
 	if before != nil {
 		<-before.done
 	}
+	time.Sleep(r.gathering(what) - time.Since(begin))
 	r.limit <- struct{}{}
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request, unless this one serves them.
@@ -215,10 +223,27 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if read.err == nil {
 		r.recent[what] = read
 		took := time.Since(read.at)
+		r.noteDuration(what, took)
 		read.maxAge = min(max(readingMaxAge, took+took), listTimeout)
 		time.AfterFunc(read.maxAge-took, func() { r.expire(what, read) })
 	}
 	close(read.done)
+}
+
+// noteDuration notes how long a request took. The mutex is held.
+func (r *reader) noteDuration(what request, took time.Duration) {
+	if what.name == "" && took > readingMaxAge {
+		r.slow[what] = took
+	} else {
+		delete(r.slow, what)
+	}
+}
+
+// gathering returns how long a request waits for further proofs before it is sent: not at all, unless it is for a slow list.
+func (r *reader) gathering(what request) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return min(r.slow[what]/gatheringShare, maxGathering)
 }
 
 // expire drops a response that serves no further proofs.
