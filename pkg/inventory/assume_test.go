@@ -3,6 +3,7 @@
 package inventory
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 
@@ -46,6 +47,38 @@ func TestAssumedResultReplacesPages(t *testing.T) {
 
 	if len(i.ids.byName) > 0 || len(i.decisions.byOwner) > 0 || len(i.decisions.counted.live) > 0 {
 		t.Errorf("left are the names %v and the pages %v", maps.Clone(i.ids.byName), i.decisions.counted.live)
+	}
+}
+
+// TestWhatStandsIsCountedForNothing checks that what a snapshot shares of the totals is copied only where a result that is assumed changes them.
+func TestWhatStandsIsCountedForNothing(t *testing.T) {
+	i, p := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns1", "p")
+	clusters := make([]string, 3*chunkSize)
+	for n := range clusters {
+		clusters[n] = fmt.Sprintf("c%d", n)
+		i.SetCluster(managed(clusters[n], "s"))
+	}
+	i.SetDecision(decided("ns1", "p1", "p", clusters...))
+	for _, tc := range []struct {
+		reason string
+		do     func()
+		copied int
+	}{
+		{"what stands", func() { i.Assume(p, clusters) }, 0},
+		{"without one", func() { i.Assume(p, clusters[1:]) }, 1},
+		{"the pages count again", func() { i.ForgetAssumed(p) }, 1},
+	} {
+		before := i.Snapshot().totals.chunks
+		tc.do()
+		copied := 0
+		for n, after := range i.Snapshot().totals.chunks {
+			if after != before[n] {
+				copied++
+			}
+		}
+		if copied != tc.copied {
+			t.Errorf("%s: %d of %d parts of the totals were copied, want %d", tc.reason, copied, len(before), tc.copied)
+		}
 	}
 }
 

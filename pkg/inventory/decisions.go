@@ -32,6 +32,8 @@ type decisions struct {
 	// totals has the number of decisions per cluster, and frequencies the number of clusters per total. highest is the greatest total.
 	totals, frequencies vector[int32]
 	highest             int32
+	// difference is by how much the total of each cluster changes while pages are replaced, and zero otherwise.
+	difference []int32
 	// generation increases with every change of counted.
 	generation uint64
 }
@@ -74,21 +76,24 @@ func (d *decisions) setPages(owner Key, pages []*page) bool {
 	return true
 }
 
-// setCounted replaces the pages of a placement that count, and updates the totals by the difference.
+// setCounted replaces the pages of a placement that count, and updates the totals by the difference: most clusters of a result that is assumed are
+// those of the pages before, and what a snapshot shares of the totals is copied with their first change.
 func (d *decisions) setCounted(owner Key, pages []*page) {
 	name := ownerName(owner)
 	before := d.counted.live[name]
 	for _, p := range pages {
 		if !slices.Contains(before, p) {
-			d.count(p, 1)
+			d.differ(p, 1)
 		}
 	}
-
 	for _, p := range before {
 		if !slices.Contains(pages, p) {
-			d.count(p, -1)
+			d.differ(p, -1)
 		}
 	}
+	d.countDifference(pages)
+	d.countDifference(before)
+
 	if len(pages) == 0 {
 		d.counted.remove(name)
 	} else {
@@ -96,19 +101,39 @@ func (d *decisions) setCounted(owner Key, pages []*page) {
 	}
 }
 
-func (d *decisions) count(p *page, step int32) {
+// differ adds a step to the difference of each cluster of a page.
+func (d *decisions) differ(p *page, step int32) {
 	for _, id := range p.ids {
-		before := d.totals.get(uint(id))
-		after := before + step
-		d.totals.set(uint(id), after)
-		d.frequencies.set(uint(before), d.frequencies.get(uint(before))-1)
-		d.frequencies.set(uint(after), d.frequencies.get(uint(after))+1)
-		d.highest = max(d.highest, after)
+		if more := int(id) + 1 - len(d.difference); more > 0 {
+			d.difference = append(d.difference, make([]int32, more)...)
+		}
+		d.difference[id] += step
 	}
+}
 
+// countDifference adds the differences of the clusters of pages to their totals.
+func (d *decisions) countDifference(pages []*page) {
+	for _, p := range pages {
+		for _, id := range p.ids {
+			if int(id) < len(d.difference) && d.difference[id] != 0 {
+				d.count(id, d.difference[id])
+				d.difference[id] = 0
+			}
+		}
+	}
 	for d.highest > 0 && d.frequencies.get(uint(d.highest)) == 0 {
 		d.highest--
 	}
+}
+
+// count adds a step to the total of a cluster.
+func (d *decisions) count(id uint32, step int32) {
+	before := d.totals.get(uint(id))
+	after := before + step
+	d.totals.set(uint(id), after)
+	d.frequencies.set(uint(before), d.frequencies.get(uint(before))-1)
+	d.frequencies.set(uint(after), d.frequencies.get(uint(after))+1)
+	d.highest = max(d.highest, after)
 }
 
 // contains reports whether the pages of a placement, or its assumed result, contain a cluster.
@@ -123,7 +148,9 @@ func (d *decisions) recount() {
 	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
 	for _, pages := range d.counted.live {
 		for _, p := range pages {
-			d.count(p, 1)
+			for _, id := range p.ids {
+				d.count(id, 1)
+			}
 		}
 	}
 }

@@ -68,18 +68,17 @@ func (a *applier) applyOwn(ctx context.Context, c *cycle) error {
 	c.changes.before = own.present.Pages
 	reports := a.reporter.forCycle(c.placement, c.Result, &c.changes)
 	observe := a.observer(ctx, c, own)
-	var edited map[string]bool
 	if !own.plan.Empty() {
-		edited = a.state.contents.edited(c.placement.Key(), own.present.Pages)
+		c.changes.edited = a.state.contents.edited(c.placement.Key(), own.present.Pages)
 		a.history.Begin(c.placement.Key())
 	}
 
 	defer func() {
 		reports.send()
-		if reasons := reports.sendChanges(ctx, edited); !own.plan.Empty() {
+		if reasons := reports.sendChanges(ctx); !own.plan.Empty() {
 			a.history.End(c.placement.Key(), reasons)
 		}
-		reports.warnOfLosses(edited, a.state.served.warnPercent())
+		reports.warnOfLosses(a.state.served.warnPercent())
 	}()
 	if err := a.reserve(ctx, c); err != nil {
 		return err

@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,5 +162,110 @@ func TestEventsNameExpiredScores(t *testing.T) {
 	g.expectChanged("without the annotation", "lost c003 (rank 250 of 250, 3 wanted, 7 points below c000), gained c000 (rank 3, score 0)")
 	if meta.IsStatusConditionTrue(g.placement().Status.Conditions, placement.ConditionMisconfigured) {
 		t.Error("the condition of the mistake stays without the annotation")
+	}
+}
+
+// Clusters that are gained, lost and moved are told apart, also when a cluster stands in two pages for a while.
+func TestChangesOfDecisions(t *testing.T) {
+	page := func(name string, clusters ...string) *api.Page {
+		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		for _, cluster := range clusters {
+			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
+		}
+		return p
+	}
+	type step struct {
+		page    *api.Page
+		deleted bool
+	}
+
+	before := []*api.Page{page("1", "a", "b"), page("2", "c")}
+	for _, tc := range []struct {
+		reason string
+		steps  []step
+		want   [3]int
+	}{
+		{"one comes and one goes", []step{{page("1", "a", "d"), false}}, [3]int{1, 1, 0}},
+		{"one moves", []step{{page("1", "a", "b", "c"), false}, {page("2"), true}}, [3]int{0, 0, 1}},
+		{"one is about to move", []step{{page("1", "a", "b", "c"), false}}, [3]int{0, 0, 0}},
+		{"a new page", []step{{page("3", "e", "f"), false}}, [3]int{2, 0, 0}},
+		{"all go", []step{{page("1"), false}, {page("2"), true}}, [3]int{0, 3, 0}},
+		{"what is written twice counts once", []step{{page("2", "d"), false}, {page("2", "c"), false}}, [3]int{0, 0, 0}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			changes := &pageChanges{before: before}
+			for _, step := range tc.steps {
+				action := placement.ActionUpdateDecisions
+				if step.deleted {
+					action = placement.ActionDelete
+				}
+				changes.add(pageChange{action: action, page: step.page})
+			}
+
+			gained, lost, moved := changes.count()
+			if got := [3]int{gained, lost, moved}; got != tc.want {
+				t.Errorf("gained, lost and moved are %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// What is told of a change: clusters on pages that were not written were neither gained nor lost, and those that only another client had written are
+// not the hub's loss.
+func TestWhatIsToldOfChangedPages(t *testing.T) {
+	page := func(name string, clusters ...string) *api.Page {
+		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		for _, cluster := range clusters {
+			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
+		}
+		return p
+	}
+	for _, tc := range []struct {
+		reason          string
+		before, written []*api.Page
+		edited          map[string]bool
+		gained, gone    []string
+		lost            []string
+		all             int
+	}{
+		{
+			"one of two pages", []*api.Page{page("1", "a", "b"), page("2", "c")}, []*api.Page{page("1", "a", "d")}, nil,
+			[]string{"d"}, []string{"b"}, []string{"b"}, 3,
+		},
+		{
+			"both have the cluster that goes, and one was written", []*api.Page{page("1", "a", "b"), page("2", "b")}, []*api.Page{page("1", "a")}, nil,
+			nil, nil, nil, 2,
+		},
+		{
+			"another client had added to a page", []*api.Page{page("1", "a", "x"), page("2", "c")}, []*api.Page{page("1", "b")}, map[string]bool{"1": true},
+			[]string{"b"}, []string{"a", "x"}, nil, 1,
+		},
+		{
+			"another client had added what is on a page of the hub", []*api.Page{page("1", "a"), page("2", "a", "x")},
+			[]*api.Page{page("1", "b"), page("2")}, map[string]bool{"2": true}, []string{"b"}, []string{"a", "x"}, []string{"a"}, 1,
+		},
+		{
+			"the same, in the other order", []*api.Page{page("1", "a", "x"), page("2", "a")},
+			[]*api.Page{page("1"), page("2", "b")}, map[string]bool{"1": true}, []string{"b"}, []string{"a", "x"}, []string{"a"}, 1,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			changes := &pageChanges{before: tc.before, edited: tc.edited}
+			for _, page := range tc.written {
+				changes.add(pageChange{action: placement.ActionUpdateDecisions, page: page})
+			}
+			was, is := changes.compare()
+			lost, all := changes.lost()
+			for what, compared := range map[string][2][]string{
+				"gained": {without(is, was), tc.gained}, "gone": {without(was, is), tc.gone}, "lost": {lost, tc.lost},
+			} {
+				if !slices.Equal(compared[0], compared[1]) {
+					t.Errorf("%s: got %v, want %v", what, compared[0], compared[1])
+				}
+			}
+			if all != tc.all {
+				t.Errorf("there were %d, want %d", all, tc.all)
+			}
+		})
 	}
 }

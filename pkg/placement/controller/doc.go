@@ -13,5 +13,5 @@
 // change of a placement itself nor one that comes alone.
 //
 // A reconcile runs from reconciler.go through evaluate.go (which clusters, and which of them may leave) and apply.go (the requests) to
-// report.go (events, and what the metrics count). It shares only state.go with the event handlers.
+// report.go (events) and changes.go (what they and the metrics tell of). It shares only state.go with the event handlers.
 package controller

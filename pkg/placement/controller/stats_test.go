@@ -25,7 +25,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/hub/queue"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/placement"
 	"github.com/placement-hub/placement-hub/pkg/placement/api"
 )
 
@@ -243,51 +242,6 @@ func refusing(hub client.WithWatch, err error) client.Client {
 	) error {
 		return fmt.Errorf("refused: %w", err)
 	}})
-}
-
-// Clusters that are gained, lost and moved are told apart, also when a cluster stands in two pages for a while.
-func TestChangesOfDecisions(t *testing.T) {
-	page := func(name string, clusters ...string) *api.Page {
-		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		for _, cluster := range clusters {
-			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
-		}
-		return p
-	}
-	type step struct {
-		page    *api.Page
-		deleted bool
-	}
-
-	before := []*api.Page{page("1", "a", "b"), page("2", "c")}
-	for _, tc := range []struct {
-		reason string
-		steps  []step
-		want   [3]int
-	}{
-		{"one comes and one goes", []step{{page("1", "a", "d"), false}}, [3]int{1, 1, 0}},
-		{"one moves", []step{{page("1", "a", "b", "c"), false}, {page("2"), true}}, [3]int{0, 0, 1}},
-		{"one is about to move", []step{{page("1", "a", "b", "c"), false}}, [3]int{0, 0, 0}},
-		{"a new page", []step{{page("3", "e", "f"), false}}, [3]int{2, 0, 0}},
-		{"all go", []step{{page("1"), false}, {page("2"), true}}, [3]int{0, 3, 0}},
-		{"what is written twice counts once", []step{{page("2", "d"), false}, {page("2", "c"), false}}, [3]int{0, 0, 0}},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			changes := &pageChanges{before: before}
-			for _, step := range tc.steps {
-				action := placement.ActionUpdateDecisions
-				if step.deleted {
-					action = placement.ActionDelete
-				}
-				changes.add(pageChange{action: action, page: step.page})
-			}
-
-			gained, lost, moved := changes.count()
-			if got := [3]int{gained, lost, moved}; got != tc.want {
-				t.Errorf("gained, lost and moved are %v, want %v", got, tc.want)
-			}
-		})
-	}
 }
 
 // Heartbeats are most of what a hub hears: what is measured of them allocates nothing.
