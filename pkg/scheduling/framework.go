@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 
@@ -52,9 +53,9 @@ type prioritizerPlugin struct {
 	readsDecisions bool
 	// relative reports whether the score of a cluster depends on properties of other clusters.
 	relative bool
-	// scores returns the scores of all candidates, in their order, each in [-100, 100]. The weighted sum of as many scores as fit into an
-	// object is far from the bounds of int64.
-	scores func(*candidates, Prioritizer) []int64
+	// scores iterates over the indices of candidates and their scores, each in [-100, 100]. Those that it leaves out have 0. The weighted sum of
+	// as many scores as fit into an object is far from the bounds of int64.
+	scores func(*candidates, Prioritizer) iter.Seq2[int, int64]
 	// hasScore reports whether the prioritizer has a score for the cluster. A cluster without a score counts as 0 and has no entry, as
 	// upstream. Without it every cluster has a score.
 	hasScore func(*clusterinfo.ClusterInfo) bool

@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"iter"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -20,15 +21,19 @@ var addOnPrioritizer = &prioritizerPlugin{
 }
 
 // addOn returns the reported scores. An absent object or entry and an expired one have the missingScore (docs/spec/differences.md C3).
-func (c *candidates) addOn(p Prioritizer) []int64 {
-	scores, missing := make([]int64, len(c.clusters)), c.request.missingScore(p)
-	for i, info := range c.clusters {
-		scores[i] = missing
-		if score, valid := addOnScore(p, info, c.now); valid {
-			scores[i] = score
+func (c *candidates) addOn(p Prioritizer) iter.Seq2[int, int64] {
+	missing := c.request.missingScore(p)
+	return func(yield func(int, int64) bool) {
+		for i, info := range c.clusters {
+			score, valid := addOnScore(p, info, c.now)
+			if !valid {
+				score = missing
+			}
+			if !yield(i, score) {
+				return
+			}
 		}
 	}
-	return scores
 }
 
 // addOnScore returns the reported score of a cluster, clamped to the range that the CRD of AddOnPlacementScore allows, and whether the cluster

@@ -3,7 +3,9 @@
 package scheduling
 
 import (
+	"iter"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,8 +24,8 @@ func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioriti
 		reads: func(Prioritizer) []clusterinfo.Property {
 			return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(resource)}}
 		},
-		scores: func(c *candidates, _ Prioritizer) []int64 {
-			return c.shared(name, func() []int64 { return c.allocatable(string(resource)) })
+		scores: func(c *candidates, _ Prioritizer) iter.Seq2[int, int64] {
+			return slices.All(c.shared(name, func() []int64 { return c.allocatable(string(resource)) }))
 		},
 		hasScore: func(info *clusterinfo.ClusterInfo) bool {
 			_, reported := info.Resources[string(resource)]

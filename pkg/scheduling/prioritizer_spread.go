@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -16,7 +17,7 @@ const SpreadScore = "Spread"
 var spreadPrioritizer = &prioritizerPlugin{
 	name: SpreadScore, readsDecisions: true, relative: true,
 	scopeReads: (*Request).spreadKeys,
-	scores:     func(c *candidates, _ Prioritizer) []int64 { return c.spreadScore() },
+	scores:     func(c *candidates, _ Prioritizer) iter.Seq2[int, int64] { return slices.All(c.spreadScore()) },
 }
 
 // spreadScore prefers clusters whose domains have few decisions of the other Placements of the namespace (docs/spec/differences.md D3), so
@@ -34,7 +35,7 @@ var spreadPrioritizer = &prioritizerPlugin{
 func (c *candidates) spreadScore() []int64 {
 	keys := c.request.spreadKeys()
 	if len(keys) == 0 {
-		return make([]int64, len(c.clusters))
+		return nil
 	}
 	room := make([]float64, len(c.clusters))
 	counts := c.snapshot.NamespaceDecisionCounts(c.request.Key)

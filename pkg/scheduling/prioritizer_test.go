@@ -3,6 +3,7 @@
 package scheduling
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -85,6 +86,29 @@ func TestSteady(t *testing.T) {
 	scores, result := only(t, w, builtIn(Steady, 1))
 	expect(t, "scores", map[string]int64{"c1": 0, "c2": 100, "c3": 0}, scores)
 	expect(t, "order", []string{"c2", "c1", "c3"}, selected(result))
+}
+
+// Steady finds few incumbents of a large fleet by their names, and many by going over the clusters.
+func TestSteadyInALargeFleet(t *testing.T) {
+	const clusters = 4 * searches
+	for _, incumbents := range []int{0, 1, 3, 4, 5, clusters} {
+		w, want := newRandomHub(), map[string]int64{}
+		w.incumbents = map[string]bool{}
+		for i := range clusters {
+			name := fmt.Sprintf("c%02d", i)
+			w.inventory.SetCluster(named(name))
+			want[name] = 0
+		}
+		for i := range incumbents {
+			name := fmt.Sprintf("c%02d", clusters-1-i)
+			w.incumbents[name], want[name] = i%2 == 0, 100
+		}
+		if incumbents < clusters { // One that does not exist counts for the way, and for nothing else.
+			w.incumbents["gone"] = true
+		}
+		scores, _ := only(t, w, builtIn(Steady, 1))
+		expect(t, fmt.Sprintf("scores with %d incumbents", incumbents), want, scores)
+	}
 }
 
 // docs/spec/upstream-placement.md 1.8: int(((a-min)/(max-min) - 0.5) x 200) over the filtered clusters that report both allocatable and

@@ -102,9 +102,14 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 	for _, prioritizer := range c.request.Prioritizers {
 		byName := make(map[string]int64, len(c.clusters))
 		plugin := prioritizer.plugin()
+		for _, info := range c.clusters {
+			if plugin.hasScore == nil || plugin.hasScore(info) {
+				byName[info.Name] = 0
+			}
+		}
 		for i, score := range plugin.scores(c, prioritizer) {
-			if info := c.clusters[i]; plugin.hasScore == nil || plugin.hasScore(info) {
-				byName[info.Name] = score
+			if _, has := byName[c.clusters[i].Name]; has {
+				byName[c.clusters[i].Name] = score
 			}
 		}
 		scores = append(scores, PrioritizerScores{Prioritizer: prioritizer, Scores: byName})

@@ -24,11 +24,10 @@ func (c *candidates) sumScores() []int64 {
 	for _, prioritizer := range c.request.Prioritizers {
 		plugin := prioritizer.plugin()
 		c.recorder.Begin(Step(plugin.name))
-		scores := plugin.scores(c, prioritizer)
-		c.recorder.End(Step(plugin.name))
-		for i, score := range scores {
+		for i, score := range plugin.scores(c, prioritizer) {
 			totals[i] += int64(prioritizer.Weight) * score
 		}
+		c.recorder.End(Step(plugin.name))
 	}
 	return totals
 }
