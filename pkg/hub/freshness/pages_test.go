@@ -214,7 +214,8 @@ func TestHowLongAListServes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("takes %s, at %s", tc.takes, tc.age), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newLargeServer(2001) // Two pages.
+				const clusters, waits = 2001, 2001 * 10 * time.Microsecond // Two pages, which wait before they are sent.
+				s := newLargeServer(clusters)
 				s.beforeList = func(namespace string) {
 					if namespace == "" {
 						<-time.After(tc.takes / 2)
@@ -222,7 +223,7 @@ func TestHowLongAListServes(t *testing.T) {
 				}
 				first := make(chan string, 1)
 				go func() { first <- s.prove(t, s.ofAll()) }()
-				<-time.After(tc.age)
+				<-time.After(waits + tc.age)
 				for _, got := range []string{s.prove(t, s.ofAll()), <-first} {
 					if got != "proved" {
 						t.Errorf("got %q", got)
@@ -294,47 +295,38 @@ func TestAListServesBesideShorterReads(t *testing.T) {
 	})
 }
 
-// B11: a list that takes longer than a second waits for an eighth of the time that the last one took, and half a second at most, for the proofs of a
-// change of many objects.
-func TestASlowListGathersProofs(t *testing.T) {
+// B11: a list of several pages waits for 10 µs for each object, and for half a second at most, for the proofs of a change of many objects.
+func TestALongListGathersProofs(t *testing.T) {
 	for _, tc := range []struct {
-		takes, apart time.Duration
-		// want are the lists for two proofs that come apart, beside the first one, which shows how long a list takes.
-		want int
+		clusters int
+		apart    time.Duration
+		want     int // lists for two proofs that come apart
 	}{
-		{time.Second, time.Millisecond, 2},
-		{2 * time.Second, 249 * time.Millisecond, 1},
-		{2 * time.Second, 251 * time.Millisecond, 2},
-		{4 * time.Second, 499 * time.Millisecond, 1},
-		{4500 * time.Millisecond, 501 * time.Millisecond, 2},
+		{2000, time.Millisecond, 2},
+		{4000, 39 * time.Millisecond, 1},
+		{4000, 41 * time.Millisecond, 2},
+		{60_000, 499 * time.Millisecond, 1},
+		{60_000, 501 * time.Millisecond, 2},
 	} {
-		t.Run(fmt.Sprintf("takes %s, apart %s", tc.takes, tc.apart), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d clusters, apart %s", tc.clusters, tc.apart), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
-				s.beforeList = func(namespace string) {
-					if namespace == "" {
-						<-time.After(tc.takes)
-					}
-				}
-				if got := s.prove(t, s.ofAll()); got != "proved" {
-					t.Errorf("got %q", got)
-				}
-				<-time.After(10 * time.Second) // The first list serves no more.
-
+				s := newLargeServer(tc.clusters)
 				results := make(chan string, 2)
 				for _, namespace := range []string{"one", "two"} {
 					removal := s.inNamespace(namespace, "p") // With a binding that was made just now.
 					removal.Ranked, removal.AllClusters, removal.Since = true, true, s.view.Now()
 					go func() { results <- s.prove(t, removal) }()
 					<-time.After(tc.apart)
+					synctest.Wait() // The server is not locked while objects are made.
 				}
 				for range 2 {
 					if got := <-results; got != "proved" {
 						t.Errorf("got %q", got)
 					}
 				}
-				if got := s.sent("list managedclusters") - 1; got != tc.want {
-					t.Errorf("%d lists, want %d", got, tc.want)
+				pages := (tc.clusters + 1999) / 2000
+				if got := s.sent("list managedclusters"); got != tc.want*pages {
+					t.Errorf("%d pages, want %d lists of %d", got, tc.want, pages)
 				}
 			})
 		})

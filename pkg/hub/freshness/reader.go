@@ -31,10 +31,10 @@ const (
 	// readingMaxAge is how long after it was sent a request may serve further proofs. A list whose response takes longer may serve those to which
 	// every cluster counts for twice that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
-	// A list that takes longer waits for an eighth of the time that the last one took, and maxGathering at most, before it is sent: the changes of a
-	// moment, such as the bindings that somebody makes for many namespaces, are then proved by one list.
-	gatheringShare = 8
-	maxGathering   = 500 * time.Millisecond
+	// A list of several pages waits for gatheringPerObject before it is sent, and for maxGathering at most, which is a sixth of what it takes: the changes
+	// of a moment, such as the bindings that somebody makes for many namespaces, are then proved by one list.
+	gatheringPerObject = 10 * time.Microsecond
+	maxGathering       = 500 * time.Millisecond
 )
 
 // reader reads metadata consistently. Callers with the same request share it if it was sent after each of them called, or not before what the
@@ -51,8 +51,6 @@ type reader struct {
 	pending, running map[request]*reading
 	// recent has the last response to each request that may serve further proofs.
 	recent map[request]*reading
-	// slow has how long the last response to each list took that takes longer than readingMaxAge.
-	slow map[request]time.Duration
 }
 
 // request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
@@ -132,7 +130,7 @@ func (r *reading) isReached(resource schema.GroupVersionResource, observed *Obse
 func newReader(client metadata.Interface, observed *Observed, history *history) *reader {
 	return &reader{
 		client: client, limit: make(chan struct{}, concurrentReads), observed: observed, history: history,
-		pending: map[request]*reading{}, running: map[request]*reading{}, recent: map[request]*reading{}, slow: map[request]time.Duration{},
+		pending: map[request]*reading{}, running: map[request]*reading{}, recent: map[request]*reading{},
 	}
 }
 
@@ -197,7 +195,7 @@ func (r *reader) reading(ctx context.Context, what request, earliest oldest) (re
 	return read, false
 }
 
-// run sends a request after the previous equal request has a response. A slow list waits for further proofs first.
+// run sends a request after the previous equal request has a response. A long list waits for further proofs first.
 func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	begin := time.Now()
 	if before != nil {
@@ -223,27 +221,22 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if read.err == nil {
 		r.recent[what] = read
 		took := time.Since(read.at)
-		r.noteDuration(what, took)
 		read.maxAge = min(max(readingMaxAge, took+took), listTimeout)
 		time.AfterFunc(read.maxAge-took, func() { r.expire(what, read) })
 	}
 	close(read.done)
 }
 
-// noteDuration notes how long a request took. The mutex is held.
-func (r *reader) noteDuration(what request, took time.Duration) {
-	if what.name == "" && took > readingMaxAge {
-		r.slow[what] = took
-	} else {
-		delete(r.slow, what)
-	}
-}
-
-// gathering returns how long a request waits for further proofs before it is sent: not at all, unless it is for a slow list.
+// gathering returns how long a request waits for further proofs before it is sent: not at all, unless it is for a list of all that has several pages.
 func (r *reader) gathering(what request) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return min(r.slow[what]/gatheringShare, maxGathering)
+	objects := 0
+	if what == (request{resource: what.resource}) {
+		objects = r.observed.count(what.resource)
+	}
+	if objects <= pageSize {
+		return 0
+	}
+	return min(time.Duration(objects)*gatheringPerObject, maxGathering)
 }
 
 // expire drops a response that serves no further proofs.
