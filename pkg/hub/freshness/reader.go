@@ -31,8 +31,8 @@ const (
 	// readingMaxAge is how long after it was sent a request may serve further proofs. A list whose response takes longer may serve those to which
 	// every cluster counts for twice that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
-	// A list of several pages waits for gatheringPerObject before it is sent, and for maxGathering at most, which is a sixth of what it takes: the changes
-	// of a moment, such as the bindings that somebody makes for many namespaces, are then proved by one list.
+	// A list of several pages waits for gatheringPerObject before it is sent, and for maxGathering at most, which is a sixth of what it takes: the
+	// changes of a moment, such as the bindings that somebody makes for many namespaces, are then proved by one list.
 	gatheringPerObject = 10 * time.Microsecond
 	maxGathering       = 500 * time.Millisecond
 )
@@ -201,7 +201,7 @@ func (r *reader) run(ctx context.Context, what request, read, before *reading) {
 	if before != nil {
 		<-before.done
 	}
-	time.Sleep(r.gathering(what) - time.Since(begin))
+	<-time.After(r.gathering(what) - time.Since(begin))
 	r.limit <- struct{}{}
 	r.mu.Lock()
 	delete(r.pending, what) // Later callers need a later request, unless this one serves them.

@@ -38,9 +38,9 @@ func (c *pageChanges) add(change pageChange) {
 	c.was, c.is = nil, nil
 }
 
-// compare returns the page of each cluster on the pages that were written, before and as the writes have left them. A cluster that is on another page,
-// too, is in neither: it was neither gained nor lost nor moved. So the changes of a large Placement cost what the written pages have. Before, a page
-// that others have not edited counts first; after, the page that had the cluster before.
+// compare returns the page of each cluster on the pages that were written, before and as the writes have left them. A cluster that is on another
+// page, too, is in neither: it was neither gained nor lost nor moved. So the changes of a large Placement cost what the written pages have. Before, a
+// page that others have not edited counts first; after, the page that had the cluster before.
 func (c *pageChanges) compare() (was, is map[string]string) {
 	if c.was != nil {
 		return c.was, c.is

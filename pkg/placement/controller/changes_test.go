@@ -233,12 +233,12 @@ func TestWhatIsToldOfChangedPages(t *testing.T) {
 			[]string{"d"}, []string{"b"}, []string{"b"}, 3,
 		},
 		{
-			"both have the cluster that goes, and one was written", []*api.Page{page("1", "a", "b"), page("2", "b")}, []*api.Page{page("1", "a")}, nil,
-			nil, nil, nil, 2,
+			"both have the cluster that goes, and one was written", []*api.Page{page("1", "a", "b"), page("2", "b")},
+			[]*api.Page{page("1", "a")}, nil, nil, nil, nil, 2,
 		},
 		{
-			"another client had added to a page", []*api.Page{page("1", "a", "x"), page("2", "c")}, []*api.Page{page("1", "b")}, map[string]bool{"1": true},
-			[]string{"b"}, []string{"a", "x"}, nil, 1,
+			"another client had added to a page", []*api.Page{page("1", "a", "x"), page("2", "c")},
+			[]*api.Page{page("1", "b")}, map[string]bool{"1": true}, []string{"b"}, []string{"a", "x"}, nil, 1,
 		},
 		{
 			"another client had added what is on a page of the hub", []*api.Page{page("1", "a"), page("2", "a", "x")},
