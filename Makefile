@@ -239,7 +239,7 @@ soak: assets ## Check properties with FACTOR times the fresh inputs (20), then c
 		-count 1 -timeout 0 -v \
 		$(call hint,the lines above say what was wrong and which SEED repeats it)
 
-bench: assets $(if $(findstring upstream,$(SCENARIOS)),assets-upstream) build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; SCENARIOS=hostile: tenants beside a hostile one; 20 minutes)
+bench: assets $(if $(findstring upstream,$(SCENARIOS)),assets-upstream) build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; SCENARIOS=hostile: tenants beside a hostile one; up to an hour)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
 	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -scenarios '$(SCENARIOS)' $(if $(JSON),-json '$(JSON)') $(if $(PODS),-pods '$(PODS)') \
 		$(if $(OBJECTS),-objects '$(OBJECTS)') $(if $(REQUESTS),-requests '$(REQUESTS)') \
