@@ -81,24 +81,32 @@ func (d *decisions) setPages(owner Key, pages []*page) bool {
 func (d *decisions) setCounted(owner Key, pages []*page) {
 	name := ownerName(owner)
 	before := d.counted.live[name]
-	for _, p := range pages {
-		if !slices.Contains(before, p) {
-			d.differ(p, 1)
-		}
+	added, gone := lackedBy(before, pages), lackedBy(pages, before)
+	for _, p := range added {
+		d.differ(p, 1)
 	}
-	for _, p := range before {
-		if !slices.Contains(pages, p) {
-			d.differ(p, -1)
-		}
+	for _, p := range gone {
+		d.differ(p, -1)
 	}
-	d.countDifference(pages)
-	d.countDifference(before)
+	d.countDifference(added)
+	d.countDifference(gone)
 
 	if len(pages) == 0 {
 		d.counted.remove(name)
 	} else {
 		d.counted.set(name, pages)
 	}
+}
+
+// lackedBy returns the pages that are not among others.
+func lackedBy(others, pages []*page) []*page {
+	var lacked []*page
+	for _, p := range pages {
+		if !slices.Contains(others, p) {
+			lacked = append(lacked, p)
+		}
+	}
+	return lacked
 }
 
 // differ adds a step to the difference of each cluster of a page.
@@ -115,7 +123,7 @@ func (d *decisions) differ(p *page, step int32) {
 func (d *decisions) countDifference(pages []*page) {
 	for _, p := range pages {
 		for _, id := range p.ids {
-			if int(id) < len(d.difference) && d.difference[id] != 0 {
+			if d.difference[id] != 0 {
 				d.count(id, d.difference[id])
 				d.difference[id] = 0
 			}
@@ -145,7 +153,7 @@ func (d *decisions) contains(owner Key, id uint) bool {
 
 // recount computes the totals from all pages.
 func (d *decisions) recount() {
-	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
+	d.totals, d.frequencies, d.highest, d.difference = vector[int32]{}, vector[int32]{}, 0, nil
 	for _, pages := range d.counted.live {
 		for _, p := range pages {
 			for _, id := range p.ids {

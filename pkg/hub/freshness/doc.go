@@ -24,9 +24,9 @@
 // writes all the time keeps nothing selected.
 //
 // Proofs share the requests of a second, also those that have no response yet. A list of a large fleet takes longer. Proofs to which every
-// cluster counts share it for twice as long as it takes, for ten seconds at most: those that wait for it use it at that age, too. A list
-// of several pages waits for up to half a second before it is sent. So somebody who makes bindings in 100 namespaces costs one list, and not one for
-// the first of them and another one for the others.
+// cluster counts share it for twice as long as it takes, for ten seconds at most: those that wait for it use it at that age, too. The
+// reader waits for up to half a second before it sends a list of several pages. Removals by bindings that a user creates in 100 namespaces then share
+// this list.
 //
 // A request that was sent before the snapshot serves if the view has shown no change since that concerns the removal, so that there is one moment
 // at which all that was read held. An event of a cluster that makes it leave is itself such a change: the first proof after the event sends

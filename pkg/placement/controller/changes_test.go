@@ -165,15 +165,17 @@ func TestEventsNameExpiredScores(t *testing.T) {
 	}
 }
 
-// Clusters that are gained, lost and moved are told apart, also when a cluster stands in two pages for a while.
-func TestChangesOfDecisions(t *testing.T) {
-	page := func(name string, clusters ...string) *api.Page {
-		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		for _, cluster := range clusters {
-			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
-		}
-		return p
+// page returns a page with decisions for these clusters.
+func page(name string, clusters ...string) *api.Page {
+	p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, cluster := range clusters {
+		p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
 	}
+	return p
+}
+
+// TestChangesOfDecisions checks that count distinguishes gained, lost and moved clusters, also when two pages have the same cluster.
+func TestChangesOfDecisions(t *testing.T) {
 	type step struct {
 		page    *api.Page
 		deleted bool
@@ -210,16 +212,9 @@ func TestChangesOfDecisions(t *testing.T) {
 	}
 }
 
-// What is told of a change: clusters on pages that were not written were neither gained nor lost, and those that only another client had written are
-// not the hub's loss.
-func TestWhatIsToldOfChangedPages(t *testing.T) {
-	page := func(name string, clusters ...string) *api.Page {
-		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		for _, cluster := range clusters {
-			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
-		}
-		return p
-	}
+// TestCompareWrittenPages checks that compare leaves out the clusters on pages that were not written, and lost those that only another client had
+// written.
+func TestCompareWrittenPages(t *testing.T) {
 	for _, tc := range []struct {
 		reason          string
 		before, written []*api.Page

@@ -13,5 +13,6 @@
 // change of a placement itself nor one that comes alone.
 //
 // A reconcile runs from reconciler.go through evaluate.go (which clusters, and which of them may leave) and apply.go (the requests) to
-// report.go (events) and changes.go (what they and the metrics tell of). It shares only state.go with the event handlers.
+// report.go, which sends events. changes.go compares the pages before and after a reconcile, for the events, the history and the metrics. A reconcile
+// shares only state.go with the event handlers.
 package controller
