@@ -31,8 +31,8 @@ const (
 	// readingMaxAge is how long after it was sent a request may serve further proofs. A list whose response takes longer may serve those to which
 	// every cluster counts for twice that time, but not beyond listTimeout: the proofs that wait for it use it at that age, too.
 	readingMaxAge = time.Second
-	// gatheringPerObject is how long the reader waits for each object before it sends a list of several pages, and maxGathering bounds the wait. It is
-	// a sixth of the time that the list takes. Removals by bindings that a user creates in many namespaces then share the list.
+	// gatheringPerObject is how long the reader waits for each object before it sends a list of several pages, and maxGathering bounds the wait. It
+	// is a sixth of the time that the list takes. Removals by bindings that a user creates in many namespaces then share the list.
 	gatheringPerObject = 10 * time.Microsecond
 	maxGathering       = 500 * time.Millisecond
 )
